@@ -156,7 +156,7 @@ function lastLine(event: string): string | undefined {
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/(POST)-\d+/g, '$1')}`;
 
 describe('lockUser', () => {
-  test('refuses everything to an account, tells its person and the homeserver, and names the administrator', async () => {
+  test('blocks all access, notifies the user and the homeserver, and records the administrator', async () => {
     const locked = payloadOf(await admin.query(LOCK, { id: `user:${id}` }));
     const lockedAt = new Date(clock.now()).toISOString();
     expect(locked).toEqual({ status: 'LOCKED', user: { id: `user:${id}`, lockedAt, deactivatedAt: null } });
@@ -177,7 +177,7 @@ describe('lockUser', () => {
     ]);
   });
 
-  test('ends the account as well when that is wanted, without erasing, and keeps its links', async () => {
+  test('optionally deactivates the account without erasing it, and keeps its upstream links', async () => {
     await rows(
       `insert into upstream_links (id, provider_id, user_id, subject, created_at)
        values ($2::uuid, $3::uuid, $1::uuid, $4::text, $5::timestamptz)`,
@@ -205,7 +205,7 @@ describe('lockUser', () => {
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: false });
   });
 
-  test('of nobody finds nobody', async () => {
+  test('returns NOT_FOUND for an unknown user', async () => {
     expect(payloadOf(await admin.query(LOCK, { id: ABSENT }))).toEqual({ status: 'NOT_FOUND', user: null });
     expect(codesOf(await admin.query(LOCK, { id: 'user:x' }))).toEqual(['BAD_USER_INPUT']);
     expect(codesOf(await admin.query(LOCK, { id: `user_email:${id}` }))).toEqual(['BAD_USER_INPUT']);
@@ -213,7 +213,7 @@ describe('lockUser', () => {
 });
 
 describe('unlockUser', () => {
-  test('lets sessions go on, and names the administrator', async () => {
+  test('lets sessions continue, and records the administrator', async () => {
     await admin.query(LOCK, { id: `user:${id}` });
     expect(await viewer(person)).toBe('Anonymous');
     expect(payloadOf(await admin.query(UNLOCK, { id: `user:${id}` }))).toEqual({
@@ -227,7 +227,7 @@ describe('unlockUser', () => {
     expect(homeserver.user(username)).toMatchObject({ isLocked: false });
   });
 
-  test('of a deactivated account has the homeserver do it first', async () => {
+  test('reactivates a deactivated account at the homeserver first', async () => {
     await admin.query(LOCK, { id: `user:${id}`, deactivate: true });
     await tell();
     await homeserver.setFault({ kind: 'refuse' });
@@ -248,7 +248,7 @@ describe('unlockUser', () => {
     expect(await viewer(person), 'sessions do not come back').toBe('Anonymous');
   });
 
-  test('before the homeserver was told of the end undoes it, and it is not told afterwards', async () => {
+  test('cancels a deactivation that was not yet sent to the homeserver', async () => {
     await admin.query(LOCK, { id: `user:${id}`, deactivate: true });
     expect(payloadOf(await admin.query(UNLOCK, { id: `user:${id}` }))).toMatchObject({ status: 'UNLOCKED' });
     clock.advanceSeconds(10);
@@ -256,7 +256,7 @@ describe('unlockUser', () => {
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: false });
   });
 
-  test('while a job tells the homeserver of the person changes nothing', async () => {
+  test('changes nothing while a job is updating the user at the homeserver', async () => {
     await admin.query(LOCK, { id: `user:${id}`, deactivate: true });
     await rows(
       `insert into homeserver_leases (user_id, owner, expires_at) values ($1::uuid, gen_random_uuid(), $2::timestamptz)`,
@@ -266,13 +266,13 @@ describe('unlockUser', () => {
     expect(await events('account_reactivated', 'account_unlocked')).toEqual([]);
   });
 
-  test('of nobody finds nobody', async () => {
+  test('returns NOT_FOUND for an unknown user', async () => {
     expect(payloadOf(await admin.query(UNLOCK, { id: ABSENT }))).toEqual({ status: 'NOT_FOUND', user: null });
   });
 });
 
 describe('addUser', () => {
-  test('makes an account without a password, known at the homeserver by a job', async () => {
+  test('creates an account without a password, and a job creates it at the homeserver', async () => {
     const name = `${username}.new`;
     const added = payloadOf(await admin.query(ADD, { username: name }));
     expect(added).toEqual({ status: 'ADDED', user: { id: expect.any(String), username: name, hasPassword: false } });
@@ -286,7 +286,7 @@ describe('addUser', () => {
   });
 
   test.each(['Member1', '', '_bot', 'a b', 'müller', '12345', 'x'.repeat(256), '.'])(
-    'with the name %j is %s',
+    'with the name %j returns %s',
     async (name) => {
       const { status, user } = payloadOf(await admin.query(ADD, { username: name, skip: true }));
       const isThere = name === 'Member1';
@@ -296,12 +296,12 @@ describe('addUser', () => {
     },
   );
 
-  test('takes no name that PostgreSQL cannot store', async () => {
+  test('rejects names that PostgreSQL cannot store', async () => {
     const nul = String.raw`mutation { addUser(input: { username: "nul\u0000" }) { status user { id } } }`;
     expect(payloadOf(await admin.query(nul))).toEqual({ status: 'INVALID', user: null });
   });
 
-  test('asks the homeserver for the name, unless told not to', async () => {
+  test('checks the name at the homeserver, unless told to skip the check', async () => {
     const name = `${username}.there`;
     homeserver.addUser(name);
     expect(payloadOf(await admin.query(ADD, { username: name }))).toEqual({ status: 'RESERVED', user: null });
@@ -310,7 +310,7 @@ describe('addUser', () => {
     expect(payloadOf(await admin.query(ADD, { username: name, skip: true }))).toMatchObject({ status: 'ADDED' });
   });
 
-  test('of two at once with one name makes one account', async () => {
+  test('creates one account for two concurrent requests with the same name', async () => {
     const name = `${username}.twice`;
     const both = await Promise.all([1, 2].map(() => admin.query(ADD, { username: name, skip: true })));
     expect(both.map((answer) => payloadOf(answer)['status']).toSorted()).toEqual(['ADDED', 'EXISTS']);
@@ -318,7 +318,7 @@ describe('addUser', () => {
 });
 
 describe('setCanRequestAdmin', () => {
-  test('gives and takes the right, which names the administrator once for each change', async () => {
+  test('grants and revokes the right, and records the administrator once per change', async () => {
     for (const may of [true, true, false]) {
       const { user } = payloadOf(await admin.query(SET_ADMIN, { id: `user:${id}`, may }));
       expect(user).toEqual({ id: `user:${id}`, canRequestAdmin: may });
@@ -330,7 +330,7 @@ describe('setCanRequestAdmin', () => {
     expect(lastLine('account.admin_set')).toContain(`user=${id} may_ask=false client=${CLIENT} admin=${adminId}`);
   });
 
-  test('of nobody finds nobody', async () => {
+  test('returns NOT_FOUND for an unknown user', async () => {
     expect(payloadOf(await admin.query(SET_ADMIN, { id: ABSENT, may: true }))).toEqual({ user: null });
   });
 });
@@ -341,7 +341,7 @@ describe('users', () => {
     return Object(nodes).map((user: { username: string }) => user.username);
   }
 
-  test('are all accounts in the order in which they were made, by state and by right', async () => {
+  test('lists all accounts in creation order, filtered by state and by right', async () => {
     await admin.query(LOCK, { id: `user:${id}` });
     const [all, active, locked] = [await names({}), await names({ state: 'ACTIVE' }), await names({ state: 'LOCKED' })];
     expect(all.slice(0, 2)).toEqual(['listed', 'root']);
@@ -363,7 +363,7 @@ describe('users', () => {
     for (const state of ['ACTIVE', 'LOCKED']) expect(await names({ state })).not.toContain(`${username}.gone`);
   });
 
-  test('come in pages from either end, and are counted whatever the page', async () => {
+  test('paginates in both directions, with a total independent of the page', async () => {
     const whole = payloadOf(await admin.query(USERS, { first: 100 }));
     const total = Object(whole['nodes']).length;
     expect(whole['totalCount']).toBe(total);
@@ -382,7 +382,7 @@ describe('users', () => {
 });
 
 describe('userByUsername', () => {
-  test('finds the own account, and for administrators every one, in any case', async () => {
+  test("finds the caller's own account, and any account for administrators, ignoring case", async () => {
     const own = { userByUsername: { id: `user:${id}`, username } };
     for (const caller of [person, admin]) {
       for (const name of [username, username.toUpperCase()])
@@ -393,7 +393,7 @@ describe('userByUsername', () => {
     expect((await admin.query(BY_NUL)).data).toEqual({ userByUsername: null });
   });
 
-  test('tells nobody else whether there is an account (S-128)', async () => {
+  test('does not reveal to others whether an account exists (S-128)', async () => {
     for (const caller of [person, new GraphqlClient(service)]) {
       const foreign = await caller.query(BY_NAME, { username: 'root' });
       expect(foreign.data).toEqual({ userByUsername: null });
@@ -402,7 +402,7 @@ describe('userByUsername', () => {
   });
 });
 
-test('a right that was taken away is gone from tokens that were given before (S-129)', async () => {
+test('tokens issued earlier lose a right that was revoked (S-129)', async () => {
   await admin.query(SET_ADMIN, { id: `user:${id}`, may: true });
   const { accessToken } = await new ChatOAuthClient(service, CLIENT).signIn(
     person.browser ?? expect.fail('no browser'),

@@ -85,7 +85,7 @@ const REVOKE = `mutation RevokeApplication($id: ID!) {
 const REVOKE_CONSENT = `mutation RevokeConsent($id: ID!) { revokeConsent(input: { consentId: $id }) { status } }`;
 
 describe('applications', () => {
-  test('are listed with what they may do, whatever their number of sessions, by as many statements', async () => {
+  test('lists their permissions, with a constant number of statements for any number of sessions', async () => {
     expect(await list()).toMatchObject({ connectedApplications: { totalCount: 0 }, consents: { totalCount: 0 } });
     const began = new Date(clock.now()).toISOString();
     await harbour.signIn(browser(), 'openid');
@@ -131,7 +131,7 @@ describe('applications', () => {
     }
   });
 
-  test.each(['connected_application', 'oauth2_client'])('lose everything by the id of a %s', async (prefix) => {
+  test.each(['connected_application', 'oauth2_client'])('revokes all access by the ID of a %s', async (prefix) => {
     const { accessToken, refreshToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const other = await quay.signIn(browser(), 'openid urn:mas:graphql:*');
     await harbour.signIn(browser(), 'openid');
@@ -152,7 +152,7 @@ describe('applications', () => {
     expect((await events()).length).toBe(1);
   });
 
-  test('cannot exchange what they were given just before (S-102)', async () => {
+  test('cannot exchange a code issued just before the revocation (S-102)', async () => {
     await harbour.signIn(browser(), 'openid');
     const code = await harbour.code(browser(), 'openid');
     const deviceCode = await harbour.deviceCode(browser(), 'openid');
@@ -163,7 +163,7 @@ describe('applications', () => {
     expect((await quay.exchange(others)).status).toBe(200);
   });
 
-  test('of others are answered as those that are not there, and keep what they have (S-84, S-128)', async () => {
+  test('treats applications of other users as unknown, and leaves them unchanged (S-84, S-128)', async () => {
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const foreign = await stranger.query(REVOKE, { id: `oauth2_client:${CLIENT}` });
     expect(body(foreign)).toBe(body(await stranger.query(REVOKE, { id: `oauth2_client:${ABSENT}` })));
@@ -185,7 +185,7 @@ describe('applications', () => {
     expect(codesOf(await person.query(REVOKE_CONSENT, { id: `oauth2_client:${CLIENT}` }))).toEqual(['BAD_USER_INPUT']);
   });
 
-  test('ask again when a consent was taken back, and keep their sessions', async () => {
+  test('asks for consent after it was withdrawn, and keeps the sessions', async () => {
     const { accessToken } = await harbour.signIn(browser(), 'openid email');
     const { consents } = await list();
     const { id } = consents.nodes[0];
@@ -206,7 +206,7 @@ describe('signing out everywhere', () => {
   const CURRENT = '{ viewer { __typename } }';
   const chat = () => new ChatClient(service);
 
-  test('ends the sessions of every kind but the current one, of which one event tells', async () => {
+  test('ends sessions of every kind except the current one, and records one event', async () => {
     const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     await quay.signIn(browser(), 'openid');
@@ -234,7 +234,7 @@ describe('signing out everywhere', () => {
     expect((await stranger.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
   });
 
-  test('ends only the kinds that are asked for', async () => {
+  test('ends only the requested kinds', async () => {
     const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const { data } = await person.query(END_ALL, { input: { kinds: ['OAUTH2'] } });
@@ -246,14 +246,14 @@ describe('signing out everywhere', () => {
     expect(none.headers.get('set-cookie')).toBeNull();
   });
 
-  test('takes the cookie when the current session is not to stay', async () => {
+  test('clears the cookie when the current session ends as well', async () => {
     const { data, headers } = await person.query(END_ALL, { input: { kinds: ['BROWSER'], keepCurrent: false } });
     expect(Object(data).endAllSessions).toMatchObject({ browserSessions: 1 });
     expect(headers.get('set-cookie')).toMatch(/latchkey_session=/);
     expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
   });
 
-  test('is for people who were recently asked who they are, in a browser (2.5, 7.6)', async () => {
+  test('requires a browser session with a recent authentication (2.5, 7.6)', async () => {
     const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const byToken = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });

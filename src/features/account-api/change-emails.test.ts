@@ -117,7 +117,7 @@ async function countOf({ id }: Person): Promise<number> {
 
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
-test('addresses are listed page by page, and read by their owner alone (S-128)', async () => {
+test('lists email addresses page by page, only to their owner (S-128)', async () => {
   const ann = await person(5);
   const page = `query($after: String) { viewer { ... on User { emails(first: 2, after: $after, state: PENDING) {
     totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id email createdAt confirmedAt }
@@ -146,8 +146,8 @@ test('addresses are listed page by page, and read by their owner alone (S-128)',
   expect(codesOf(await ann.here.query(read, { id: ann.id }))).toEqual(['BAD_USER_INPUT']);
 });
 
-describe('an address is removed', () => {
-  test('with the password, which all addresses are told, the removed one too; its recovery ticket works no more', async () => {
+describe('removing an email address', () => {
+  test('requires the password, notifies all addresses including the removed one, and voids its recovery ticket', async () => {
     const ben = await person();
     const [first, second] = ben.emails;
     const recovery = [toUuid(newId(clock.now())), `${ben.username}.1@mail.example`, new Date(clock.now())];
@@ -188,7 +188,7 @@ describe('an address is removed', () => {
     expect(first).toBeDefined();
   });
 
-  test('by nobody else, who cannot tell it from one that is not there (S-128)', async () => {
+  test('treats addresses of other users as unknown (S-128)', async () => {
     const cara = await person();
     for (const other of [(await person()).here, new GraphqlClient(service)]) {
       const foreign = await other.query(REMOVE, { id: cara.emails[0], password: PASSWORD });
@@ -198,7 +198,7 @@ describe('an address is removed', () => {
     expect(await countOf(cara)).toBe(2);
   });
 
-  test('but not the last, unless there is another way in', async () => {
+  test('refuses the last one, unless another sign-in method exists', async () => {
     const dan = await person(1);
     const { codes, answer } = await remove(dan.here, dan.emails[0], PASSWORD);
     expect([answer.status, codes]).toEqual([200, ['LAST_EMAIL']]);
@@ -212,7 +212,7 @@ describe('an address is removed', () => {
     await mails.deliver(service.core);
   });
 
-  test('but not both of the last two at the same moment (S-101)', async () => {
+  test('removes one of the last two when both are removed concurrently (S-101)', async () => {
     const eva = await person();
     const elsewhere = await GraphqlClient.signedIn(service, eva.username, PASSWORD);
     const outcomes = await Promise.all([
@@ -224,7 +224,7 @@ describe('an address is removed', () => {
     await mails.deliver(service.core);
   });
 
-  test('also the last one where the operator allows it, and none where changes are not allowed', async () => {
+  test('allows the last one if configured, and none where changes are disabled', async () => {
     const like = { clock, like: service };
     const loose = await startService({ ...SETTINGS, account: { keep_one_email: false } }, like);
     const closed = await startService({ ...SETTINGS, account: { email_change_allowed: false } }, like);
@@ -239,7 +239,7 @@ describe('an address is removed', () => {
     }
   });
 
-  test('after signing in lately where the account has no password (S-123)', async () => {
+  test('requires a recent sign-in for accounts without a password (S-123)', async () => {
     const gina = await person(3);
     await sql(service.database, 'delete from user_passwords where user_id = $1', [uuid(gina.id)]);
     expect((await remove(gina.here, gina.emails[0])).status).toBe('REMOVED');
@@ -252,7 +252,7 @@ describe('an address is removed', () => {
     await mails.deliver(service.core);
   });
 
-  test('by an application with the password, which a token does not stand in for', async () => {
+  test('requires the password from applications, even with a valid token', async () => {
     const hugo = await person();
     const app = await withToken(hugo.username, 'urn:mas:graphql:*');
     expect((await remove(app, hugo.emails[0])).status).toBe('INCORRECT_PASSWORD');
@@ -265,7 +265,7 @@ describe('an address is removed', () => {
 });
 
 describe('administrators', () => {
-  test('add a confirmed address without a mail to it, and remove one without a password', async () => {
+  test('add a confirmed address without sending mail, and remove one without a password', async () => {
     const [ines, root] = [await person(1), await administrator()];
     const added = await root.query(ADD, { email: 'Ines@work.example', userId: ines.id });
     expect(added.data).toEqual({
@@ -285,7 +285,7 @@ describe('administrators', () => {
     await mails.deliver(service.core);
   });
 
-  test('are told why an address is not added', async () => {
+  test('get the reason why an address cannot be added', async () => {
     const [jan, kai, root] = [await person(1), await person(1), await administrator()];
     const add = async (email: string, more: object = {}) => {
       const answer = await root.query(ADD, { email, userId: jan.id, ...more });
@@ -305,7 +305,7 @@ describe('administrators', () => {
     await mails.deliver(service.core);
   });
 
-  test('are no others', async () => {
+  test('are the only ones who may do so', async () => {
     const lou = await person(1);
     const given = { email: 'lou@mail.example', userId: lou.id };
     expect(codesOf(await lou.here.query(ADD, given))).toEqual(['FORBIDDEN']);
@@ -314,7 +314,7 @@ describe('administrators', () => {
   });
 });
 
-describe('the primary address', () => {
+describe('the primary email address', () => {
   const LIST = 'query { viewer { ... on User { emails(first: 20) { nodes { id isPrimary } } } } }';
   const primaryOf = async ({ here }: Person): Promise<string[]> => {
     const { nodes } = Object(Object((await here.query(LIST)).data).viewer).emails;
@@ -323,7 +323,7 @@ describe('the primary address', () => {
   const choose = async ({ here }: Person, id: string | undefined) => (await here.query(SET_PRIMARY, { id })).data;
   const isSet = ({ id }: Person) => ({ setPrimaryEmail: { status: 'SET', user: { id } } });
 
-  test('is the oldest until another one is chosen, and again when that is removed', async () => {
+  test('is the oldest until the user chooses another, and again after that one is removed', async () => {
     const max = await person(3);
     const [oldest, second, youngest] = max.emails;
     expect(await primaryOf(max)).toEqual([oldest]);
@@ -336,7 +336,7 @@ describe('the primary address', () => {
     await mails.deliver(service.core);
   });
 
-  test('is what applications get as `email`, at userinfo and in the ID token', async () => {
+  test('is the `email` claim in userinfo and the ID token', async () => {
     const mia = await person();
     await choose(mia, mia.emails[1]);
     const { browser } = await GraphqlClient.signedIn(service, mia.username, PASSWORD);
@@ -348,7 +348,7 @@ describe('the primary address', () => {
     expect(await answer.json()).toMatchObject({ email: `${mia.username}.1@mail.example`, email_verified: true });
   });
 
-  test('is an event of the account, once for each change', async () => {
+  test('records one account event per change', async () => {
     const ned = await person();
     for (const id of [ned.emails[0], ned.emails[1], ned.emails[1]]) expect(await choose(ned, id)).toEqual(isSet(ned));
     const events = await sql<{ detail: unknown }>(
@@ -359,7 +359,7 @@ describe('the primary address', () => {
     expect(events).toEqual([{ detail: { email: 'p…@mail.example' } }]);
   });
 
-  test('is chosen by its owner alone, and by nobody where addresses cannot be changed', async () => {
+  test('can be chosen only by the owner, and only where address changes are allowed', async () => {
     const ona = await person();
     const refused = { setPrimaryEmail: { status: 'NOT_FOUND', user: null } };
     expect(await choose(await person(), ona.emails[1])).toEqual(refused);

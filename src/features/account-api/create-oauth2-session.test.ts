@@ -129,7 +129,7 @@ const byAdmin = (kind: string, more: object = {}) => ({
 });
 
 describe('createOauth2Session', () => {
-  test('makes a session of the calling application, which it refreshes, and names the administrator', async () => {
+  test('creates a refreshable session of the calling client, and records the administrator', async () => {
     const { accessToken, refreshToken, oauth2Session } = madeBy(await create('openid  email openid'));
     expect(oauth2Session).toEqual({
       id: expect.stringMatching(/^oauth2_session:/),
@@ -158,7 +158,7 @@ describe('createOauth2Session', () => {
     expect([refreshed.status, refreshed.body['scope']]).toEqual([200, 'openid email']);
   });
 
-  test('gives a permanent token that works until its session ends, without expiry, and none to refresh', async () => {
+  test('issues a permanent token without expiry or refresh token, valid until its session ends', async () => {
     const { accessToken, refreshToken, oauth2Session } = madeBy(await create('openid', { permanent: true }));
     expect(refreshToken).toBeNull();
     const answer = await introspected(accessToken);
@@ -186,7 +186,7 @@ describe('createOauth2Session', () => {
     expect(left).toEqual([]);
   });
 
-  test('gives no admin scope to who may not have it', async () => {
+  test('refuses the admin scope to users without the right to it', async () => {
     const { accessToken } = madeBy(await create('openid urn:mas:admin urn:synapse:admin:*'));
     expect(await introspected(accessToken)).toMatchObject({ active: true, scope: 'openid' });
   });
@@ -207,7 +207,7 @@ describe('createOauth2Session', () => {
     expect(await sessions()).toBe(0);
   });
 
-  test('has no session for accounts that are not there, locked or deactivated', async () => {
+  test('rejects unknown, locked and deactivated accounts', async () => {
     expect(codesOf(await admin.query(CREATE, { id: ABSENT, scope: 'openid' }))).toEqual(['NOT_FOUND']);
     expect(codesOf(await admin.query(CREATE, { id: 'user:x', scope: 'openid' }))).toEqual(['BAD_USER_INPUT']);
     for (const scope of ['openid', `${API} ${DEVICE}AAAAAAAAAA`]) {
@@ -233,7 +233,7 @@ describe('createOauth2Session', () => {
 describe('a session with a device', () => {
   const scope = `openid ${API} ${DEVICE}AAAAAAAAAA`;
 
-  test('begins once the homeserver knows the device, and ends the one that had it', async () => {
+  test("starts once the homeserver knows the device, and ends the device's previous session", async () => {
     const first = madeBy(await create(scope));
     expect(first.oauth2Session).toMatchObject({ deviceId: 'AAAAAAAAAA' });
     expect(homeserver.user(username)?.devices).toEqual(new Map([['AAAAAAAAAA', 'Harbour']]));
@@ -252,14 +252,14 @@ describe('a session with a device', () => {
     expect(job?.count, 'the device lives on').toBe(0);
   });
 
-  test('is not made while the homeserver does not answer', async () => {
+  test('is not created while the homeserver does not respond', async () => {
     await homeserver.setFault({ kind: 'refuse' });
     const answer = await create(scope);
     expect([codesOf(answer), answer.data, await sessions()]).toEqual([['HOMESERVER_UNAVAILABLE'], null, 0]);
     expect(await events('session_started')).toEqual([]);
   });
 
-  test('of two at once for one device one is live', async () => {
+  test('leaves one live session after two concurrent requests for one device', async () => {
     const both = (await Promise.all([create(scope), create(scope)])).map(madeBy);
     const states = await Promise.all(both.map(async ({ accessToken }) => (await introspected(accessToken))['active']));
     expect(states.toSorted()).toEqual([false, true]);
@@ -267,7 +267,7 @@ describe('a session with a device', () => {
   });
 });
 
-test('the hard limit of sessions holds, but for the device of an older one, and a session ends at its age', async () => {
+test('enforces the hard session limit, except for reused devices, and the maximum session age', async () => {
   const limited = await startService(
     {
       ...SETTINGS,

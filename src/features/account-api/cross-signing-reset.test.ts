@@ -99,7 +99,7 @@ async function eventsAndMails() {
   return { events, mails };
 }
 
-test('who has just signed in may have other keys for ten minutes, and hears of it by mail', async () => {
+test('allows the reset for ten minutes after a recent sign-in, and notifies the user by email', async () => {
   const { data, errors } = await (await signedIn('amira')).query(ALLOW, { userId: amiraId });
   expect([data, errors]).toEqual([{ allowUserCrossSigningReset: { user: { id: amiraId } } }, []]);
   expect(service.logLines().at(-1)).toMatch(/ graphql\.operation\.name=AllowCrossSigningReset$/);
@@ -109,7 +109,7 @@ test('who has just signed in may have other keys for ten minutes, and hears of i
   expect(mails).toEqual([{ recipient: 'amira@example.org', has_event: true }]);
 });
 
-test('who signed in long ago has to prove again who they are (account-graphql 2.5, S-123)', async () => {
+test('requires reauthentication after an old sign-in (account-graphql 2.5, S-123)', async () => {
   const amira = await signedIn('amira');
   clock.advanceSeconds(10 * MINUTE + 1);
   const answer = await amira.query(ALLOW, { userId: amiraId });
@@ -121,7 +121,7 @@ test('who signed in long ago has to prove again who they are (account-graphql 2.
   expect(homeserver.requests).toEqual([]);
 });
 
-test('nobody allows it for others but administrators, whose act is on record', async () => {
+test('only administrators allow it for other users, with an audit event', async () => {
   const before = await eventsAndMails();
   const foreign = await (await signedIn('karim')).query(ALLOW, { userId: amiraId });
   const anonymous = await new GraphqlClient(service).query(ALLOW, { userId: amiraId });
@@ -142,7 +142,7 @@ test('nobody allows it for others but administrators, whose act is on record', a
 test.each([
   ['does not answer', { kind: 'close' }],
   ['refuses', { kind: 'answer', status: 400, body: '{"errcode":"M_UNKNOWN"}' }],
-] as const)('a homeserver that %s: nothing is recorded and nobody is mailed', async (_, fault) => {
+] as const)('a homeserver that %s: records nothing and sends no mail', async (_, fault) => {
   const before = await eventsAndMails();
   const amira = await signedIn('amira');
   await homeserver.setFault(fault);
@@ -151,7 +151,7 @@ test.each([
   expect(await eventsAndMails()).toEqual(before);
 });
 
-test('where there is no homeserver there are no keys to replace', async () => {
+test('is unavailable without a homeserver', async () => {
   const answer = await (await signedIn('amira', alone)).query(ALLOW, { userId: amiraId });
   expect(codesOf(answer)).toEqual(['NOT_SUPPORTED']);
 });

@@ -122,7 +122,7 @@ async function dropPassword(): Promise<void> {
 }
 
 describe('deactivateUser', () => {
-  test('ends every session with its tokens, frees addresses and links, and keeps the name (S-126)', async () => {
+  test('ends all sessions and tokens, frees addresses and links, and keeps the username (S-126)', async () => {
     const there = await GraphqlClient.signedIn(service, username, PASSWORD);
     const application = new ChatOAuthClient(service, CLIENT);
     const tokens = await application.signIn(there.browser ?? expect.fail('no browser'), 'openid urn:mas:graphql:*');
@@ -158,7 +158,7 @@ describe('deactivateUser', () => {
     await expect(service.registerUser(username, PASSWORD)).rejects.toThrow();
   });
 
-  test('clears the cookie in the same answer: nothing is left to say in this browser', async () => {
+  test('clears the cookie in the same response, without a sign-out notice in this browser', async () => {
     await deactivate();
     const browser = here.browser ?? expect.fail('no browser');
     await browser.get('/account/');
@@ -168,7 +168,7 @@ describe('deactivateUser', () => {
     expect(browser.shown).toMatchObject({ status: 200, body: expect.stringContaining('deactivated') });
   });
 
-  test.each([false, true])('tells the homeserver by a job, with erasure: %s', async (hsErase) => {
+  test.each([false, true])('notifies the homeserver with a job, with erasure: %s', async (hsErase) => {
     await rows(`update users set display_name = 'Amira Okafor' where id = $1::uuid`);
     expect(statusOf(await deactivate(here, PASSWORD, hsErase))).toBe('DEACTIVATED');
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: false });
@@ -180,7 +180,7 @@ describe('deactivateUser', () => {
     ]);
   });
 
-  test('stays done while the homeserver is away, which is told later', async () => {
+  test('succeeds while the homeserver is down, and notifies it later', async () => {
     await homeserver.setFault({ kind: 'refuse' });
     expect(statusOf(await deactivate())).toBe('DEACTIVATED');
     await tellHomeserver(service.core);
@@ -190,7 +190,7 @@ describe('deactivateUser', () => {
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true });
   });
 
-  test('is recorded as done by the person, and told at the address that they had (R-33)', async () => {
+  test('records the user as the actor, and notifies their former email address (R-33)', async () => {
     await mails.deliver(service.core);
     await deactivate(here.with({ 'accept-language': 'fr', 'user-agent': 'Firefox/130.0' }));
     const events = await rows<{ kind: string; ip: string | null; user_agent: string | null; detail: object | null }>(
@@ -214,7 +214,7 @@ describe('deactivateUser', () => {
     ['es', 'Ha desactivado su cuenta', 'Si no ha sido usted'],
     ['fr', 'Vous avez désactivé', 'Si ce n’était pas vous'],
     ['ar', 'لقد عطّلت حسابك', 'إذا لم تكن أنت'],
-  ])('says by mail in %s that it was the person', async (language, text, advice) => {
+  ])('says by email in %s that the user did it', async (language, text, advice) => {
     await mails.deliver(service.core);
     await deactivate(here.with({ 'accept-language': language }));
     const [mail] = await mails.deliver(service.core);
@@ -224,7 +224,7 @@ describe('deactivateUser', () => {
     expect(mail?.html).toContain(`<html lang="${language}"`);
   });
 
-  test('tells nobody where the operator wants no notices', async () => {
+  test('sends no email where notifications are disabled', async () => {
     const quiet = await startService(
       { ...settings, email: { ...mails.settings, security_notices: false } },
       { like: service, clock },
@@ -238,7 +238,7 @@ describe('deactivateUser', () => {
     }
   });
 
-  test('of two at once both are answered, and one is recorded', async () => {
+  test('answers two concurrent requests, and records one', async () => {
     await mails.deliver(service.core);
     const there = await GraphqlClient.signedIn(service, username, PASSWORD);
     await mails.deliver(service.core);
@@ -257,13 +257,13 @@ describe('deactivateUser is refused', () => {
     ['an empty password', ''],
     ['a wrong password', 'wrong'],
     ['a password above the limit of bytes', 'x'.repeat(1025)],
-  ])('with %s, and nothing changes (S-123)', async (_, password) => {
+  ])('with %s, and changes nothing (S-123)', async (_, password) => {
     const answer = await deactivate(here, password);
     expect(answer.data).toEqual({ deactivateUser: { status: 'INCORRECT_PASSWORD', user: null } });
     expect([await isDeactivated(), await viewer(here)]).toEqual([false, 'User']);
   });
 
-  test('after five wrong passwords in a row by the end of the session (S-87)', async () => {
+  test('after five consecutive wrong passwords, which end the session (S-87)', async () => {
     for (let tried = 0; tried < 5; tried += 1) {
       expect(statusOf(await deactivate(here, 'wrong'))).toBe('INCORRECT_PASSWORD');
     }
@@ -271,7 +271,7 @@ describe('deactivateUser is refused', () => {
     expect(await isDeactivated()).toBe(false);
   });
 
-  test('when too many were wrong, the right one too', async () => {
+  test('after too many wrong passwords, even with the right one', async () => {
     const small = { burst: 2, per_second: 0.001 };
     const rateLimiting = {
       graphql: { authenticated: AMPLE, anonymous: AMPLE },
@@ -291,7 +291,7 @@ describe('deactivateUser is refused', () => {
     }
   });
 
-  test('without a password of the account once the sign-in is old (2.5, S-123)', async () => {
+  test('for accounts without a password after an old sign-in (2.5, S-123)', async () => {
     await dropPassword();
     clock.advanceSeconds(601);
     const answer = await deactivate(here, 'whatever');
@@ -303,13 +303,13 @@ describe('deactivateUser is refused', () => {
     expect(await isDeactivated()).toBe(false);
   });
 
-  test('not without a password of the account when the sign-in is recent', async () => {
+  test('except for accounts without a password after a recent sign-in', async () => {
     await dropPassword();
     clock.advanceSeconds(599);
     expect(statusOf(await deactivate(here, null))).toBe('DEACTIVATED');
   });
 
-  test('to tokens, those of administrators too, and to nobody (S-128)', async () => {
+  test('for access tokens, including those of administrators, and anonymous callers (S-128)', async () => {
     const browser = here.browser ?? expect.fail('no browser');
     await rows('update users set can_request_admin = true where id = $1::uuid');
     const application = new ChatOAuthClient(service, CLIENT);
@@ -322,7 +322,7 @@ describe('deactivateUser is refused', () => {
     expect(await isDeactivated()).toBe(false);
   });
 
-  test('where the operator does not allow it, before a password is looked at', async () => {
+  test('where it is disabled, before a password is checked', async () => {
     const closed = await startService(
       { ...settings, account: { account_deactivation_allowed: false } },
       { like: service, clock },
@@ -341,7 +341,7 @@ describe('deactivateUser is refused', () => {
     }
   });
 
-  test('from another site, and twice in one document (S-135)', async () => {
+  test('for cross-site requests, and for a second one in the same document (S-135)', async () => {
     const foreign = await deactivate(here.with({ origin: 'https://evil.example' }));
     expect([foreign.status, codesOf(foreign)]).toEqual([403, ['CSRF_REJECTED']]);
     const input = `(input: { hsErase: false, password: "x" }) { status }`;

@@ -107,7 +107,7 @@ async function stored(): Promise<{ name: string | null; events: readonly Readonl
 }
 
 describe('setDisplayName (account-graphql 5.3)', () => {
-  test('changes the name at the homeserver and here, and takes it away', async () => {
+  test('changes the name at the homeserver and here, and removes it', async () => {
     homeserver.addUser('amira');
     const before = (await stored()).events.length;
     const named = await amira.query(SET, { userId: amiraId, displayName: ' Amira Öz ' });
@@ -134,7 +134,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     ['too much', 'x'.repeat(256)],
     ['a control character', 'a\u0007b'],
     ['a change of direction', 'a\u202eb'],
-  ])('%s is no name, and the homeserver is not asked to take it', async (_, displayName) => {
+  ])('rejects %s without asking the homeserver', async (_, displayName) => {
     homeserver.addUser('amira');
     const { data } = await amira.query(SET.replace('matrix { displayName available }', 'username'), {
       userId: amiraId,
@@ -144,7 +144,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     expect(homeserver.requests).toEqual([]);
   });
 
-  test('who the homeserver has not heard of yet is made known first', async () => {
+  test('creates the user at the homeserver first if it does not exist there', async () => {
     expect((await amira.query(SET, { userId: amiraId, displayName: 'A' })).data).toMatchObject({
       setDisplayName: { status: 'SET' },
     });
@@ -157,7 +157,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
   test.each([
     ['does not answer', { kind: 'close' }],
     ['refuses the name', { kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
-  ] as const)('a homeserver that %s: nothing is stored, and the person hears of it', async (_, fault) => {
+  ] as const)('a homeserver that %s: stores nothing, and reports the failure', async (_, fault) => {
     homeserver.addUser('amira');
     const before = await stored();
     await homeserver.setFault(fault);
@@ -166,7 +166,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('is for oneself, and for administrators', async () => {
+  test('is limited to the user and administrators', async () => {
     homeserver.addUser('amira');
     const variables = { userId: amiraId, displayName: 'By another' };
     const karim = await GraphqlClient.signedIn(service, 'karim', PASSWORD);
@@ -188,7 +188,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     expect(codesOf(await amira.query(SET, { ...variables, userId: 'user:1' }))).toEqual(['BAD_USER_INPUT']);
   });
 
-  test('is switched off by account.displayname_change_allowed, but for administrators', async () => {
+  test('is disabled by account.displayname_change_allowed, except for administrators', async () => {
     const here = await GraphqlClient.signedIn(alone, 'amira', PASSWORD);
     const answer = await here.query(SET, { userId: amiraId, displayName: 'Not allowed' });
     expect(codesOf(answer)).toEqual(['FEATURE_DISABLED']);
@@ -208,7 +208,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
 });
 
 describe('User.matrix and User.chat (account-graphql 4.2)', () => {
-  test('say what the homeserver knows, and ask it once for a request', async () => {
+  test("return the homeserver's data with one call per request", async () => {
     Object.assign(homeserver.addUser('amira'), { displayName: 'Amira', avatarUrl: 'mxc://chat.example/face' });
     expect(await matrixOfViewer(amira)).toEqual({
       mxid: '@amira:chat.example',
@@ -225,7 +225,7 @@ describe('User.matrix and User.chat (account-graphql 4.2)', () => {
     ['closes the connection', { kind: 'close' }],
     ['answers nonsense', { kind: 'answer', status: 200, body: '[]' }],
     ['never answers', { kind: 'hang' }],
-  ] as const)('a homeserver that %s takes nothing away from the rest of the page', async (_, fault) => {
+  ] as const)('a homeserver that %s does not affect the rest of the response', async (_, fault) => {
     await homeserver.setFault(fault);
     expect(await matrixOfViewer(amira)).toEqual({
       mxid: '@amira:chat.example',

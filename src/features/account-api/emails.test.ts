@@ -120,8 +120,8 @@ function wrong(code: string): string {
 const to = (arrived: readonly ReceivedMail[]): string[] => arrived.map((mail) => mail.to).toSorted();
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
-describe('an address', () => {
-  test('may have letters of any script, and belongs to one account however it is typed (RFC 6531)', async () => {
+describe('an email address', () => {
+  test('accepts letters of any script, and belongs to one account in all its spellings (RFC 6531)', async () => {
     const ada = await person();
     const { status, authentication } = await begin(ada, 'Zoë@Bücher.example');
     expect(status).toBe('STARTED');
@@ -134,7 +134,7 @@ describe('an address', () => {
     expect(await begin(ada, 'zo\u200bë@mail.example')).toMatchObject({ status: 'INVALID_EMAIL_ADDRESS' });
   });
 
-  test('is denied with the reason where the mail server is known not to take its letters', async () => {
+  test('is rejected with a reason once the mail server is known not to support its characters', async () => {
     const old = await startMails({ hideSMTPUTF8: true });
     const other = await start({ email: old.settings });
     const ada = await person(other);
@@ -148,7 +148,7 @@ describe('an address', () => {
     await old.stop();
   });
 
-  test('is added once its code is entered, which the addresses from before are told', async () => {
+  test('is added once its code is entered, and existing addresses are notified', async () => {
     const ada = await person();
     const { status, violations, authentication } = await begin(ada, 'Ada.New@Mail.example');
     expect({ status, violations }).toEqual({ status: 'STARTED', violations: null });
@@ -198,7 +198,7 @@ describe('an address', () => {
     ['with two lines', 'x@mail.example\r\nBcc: y@mail.example', 'INVALID_EMAIL_ADDRESS'],
     ['with a local part of 65 characters', `${'x'.repeat(65)}@mail.example`, 'INVALID_EMAIL_ADDRESS'],
     ['that the operator does not want', 'someone@banned.example', 'DENIED'],
-  ])('%s is refused, and no mail is sent', async (_, email, status) => {
+  ])('%s is rejected, and no mail is sent', async (_, email, status) => {
     const bea = await person();
     const { status: given, violations, authentication } = await begin(bea, email);
     expect([given, authentication]).toEqual([status, null]);
@@ -206,12 +206,12 @@ describe('an address', () => {
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 
-  test('of one’s own is in use, in any case', async () => {
+  test("already on the user's account is in use, ignoring case", async () => {
     const cleo = await person();
     expect((await begin(cleo, cleo.email.toUpperCase())).status).toBe('IN_USE');
   });
 
-  test('of another account begins as any other, and is in use once the code is right', async () => {
+  test('of another account starts like any other, and is reported as in use after the right code', async () => {
     const [dora, owner] = [await person(), await person()];
     const { id, code } = await begun(dora, owner.email);
     expect(await complete(dora, id, wrong(code))).toBe('INVALID_CODE');
@@ -230,7 +230,7 @@ describe('an address', () => {
     ['a tag', (email: string) => email.replace('@', '+tag@'), 'COMPLETED'],
     ['a Cyrillic letter in its domain', (email: string) => email.replace('@mail', '@mаil'), 'COMPLETED'],
   ])(
-    'that looks like one of another account, by %s, is that one or a mailbox of its own (S-98)',
+    'resembling one of another account, by %s, is the same address or a separate mailbox (S-98)',
     async (_, twin, end) => {
       const [guest, owner] = [await person(), await person()];
       const { status, authentication } = await begin(guest, twin(owner.email));
@@ -244,14 +244,14 @@ describe('an address', () => {
     },
   );
 
-  test('gets three mails an hour, however many people ask for it (S-94)', async () => {
+  test('gets at most three mails an hour, across all requesters (S-94)', async () => {
     const asked = [];
     for (let count = 0; count < 5; count += 1) asked.push((await begin(await person(), 'target@mail.example')).status);
     expect(asked).toEqual(['STARTED', 'STARTED', 'STARTED', 'RATE_LIMITED', 'RATE_LIMITED']);
     expect(to(await mails.deliver(service.core))).toEqual(Array.from({ length: 3 }, () => 'target@mail.example'));
   });
 
-  test('is the twentieth at most (security 3.10)', async () => {
+  test('is limited to twenty per account (security 3.10)', async () => {
     const emil = await person();
     const [id, at] = [uuid(emil.id), new Date(clock.now())];
     await rows(
@@ -269,7 +269,7 @@ describe('an address', () => {
     expect([status, violations]).toEqual(['DENIED', ['You have reached the limit of 20 email addresses.']]);
   });
 
-  test('is mailed for in the language that was asked for, or the nearest, or English', async () => {
+  test('gets mail in the requested language, the closest one, or English', async () => {
     const fay = await person();
     const languages: (string | undefined)[] = [];
     for (const language of ['de-AT', 'tlh', 'fr']) {
@@ -284,7 +284,7 @@ describe('an address', () => {
     }
   });
 
-  test('that two accounts prove at the same moment is added to one of them (S-99)', async () => {
+  test('proven by two accounts concurrently is added to one of them (S-99)', async () => {
     const [one, other] = [await person(), await person()];
     const [first, second] = [await begun(one, 'both@mail.example'), await begun(other, 'both@mail.example')];
     await mails.deliver(service.core);
@@ -297,7 +297,7 @@ describe('an address', () => {
     expect(await rows('select id from user_emails where email_key = $1', 'both@mail.example')).toHaveLength(1);
   });
 
-  test('is told to the homeserver, where there is one', async () => {
+  test('is sent to the homeserver, if there is one', async () => {
     const connected = await start(
       { homeserver: { kind: 'synapse', homeserver: 'example.org', endpoint: 'http://127.0.0.1:9', secret: 'x' } },
       { like: service },
@@ -316,8 +316,8 @@ describe('an address', () => {
   });
 });
 
-describe('a code', () => {
-  test('works for five minutes, and then is told apart from a wrong one', async () => {
+describe('a verification code', () => {
+  test('works for five minutes, and is then reported as expired rather than wrong', async () => {
     const hal = await person();
     const { id, code } = await begun(hal, 'hal-new@mail.example');
     clock.advanceSeconds(301);
@@ -331,7 +331,7 @@ describe('a code', () => {
     await mails.deliver(service.core);
   });
 
-  test('is sent twice at once, the first mail included, and ten are tried (S-91)', async () => {
+  test('can be resent twice at once, and allows ten attempts (S-91)', async () => {
     const ida = await person();
     const { id, code } = await begun(ida, 'ida-new@mail.example');
     expect([await resend(ida, id), await resend(ida, id)]).toEqual(['RESENT', 'RATE_LIMITED']);
@@ -343,7 +343,7 @@ describe('a code', () => {
     expect(code).toMatch(/^\d{6}$/);
   });
 
-  test('is of no use after thirty wrong ones, nor after an hour', async () => {
+  test('stops working after thirty wrong attempts, or after an hour', async () => {
     const jo = await person();
     const dead = await begun(jo, 'jo-dead@mail.example');
     for (let count = 0; count < 30; count += 1) {
@@ -358,7 +358,7 @@ describe('a code', () => {
     expect([await complete(jo, old.id, old.code), await resend(jo, old.id)]).toEqual(['CODE_EXPIRED', 'COMPLETED']);
   });
 
-  test('of another session is unknown there, also to the same person (S-128)', async () => {
+  test('of another session is unknown, even to the same user (S-128)', async () => {
     const kim = await person();
     const { id, code } = await begun(kim, 'kim-new@mail.example');
     const elsewhere = await GraphqlClient.signedIn(service, kim.username, PASSWORD);
@@ -381,7 +381,7 @@ describe('a code', () => {
     await mails.deliver(service.core);
   });
 
-  test('of a sixth attempt ends the first', async () => {
+  test('of a sixth verification cancels the first', async () => {
     const lea = await person();
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) {
@@ -402,8 +402,8 @@ function codeSentToAny(arrived: readonly ReceivedMail[]): string {
   return arrived.flatMap(({ subject }) => /\b\d{6}\b/.exec(subject) ?? [])[0] ?? '000000';
 }
 
-describe('who begins', () => {
-  test('gives the password, which is checked before mails are counted, and counts as an authentication', async () => {
+describe('starting a verification', () => {
+  test('requires the password, checked before mails are counted, and counts as an authentication', async () => {
     const mia = await person();
     clock.advanceSeconds(3600);
     for (const password of [undefined, null, '', 'wrong']) {
@@ -428,7 +428,7 @@ describe('who begins', () => {
     await mails.deliver(service.core);
   });
 
-  test('is limited like one who signs in, and a right password gives its tokens back (S-87)', async () => {
+  test('is rate limited like a sign-in, and the right password refunds its tokens (S-87)', async () => {
     const strict = await start(
       { rate_limiting: { login: { per_ip: AMPLE, per_known_browser: { burst: 2, per_second: 0.001 } } } },
       { like: service },
@@ -450,7 +450,7 @@ describe('who begins', () => {
     }
   });
 
-  test('without a password has signed in lately, or is sent to do so again (2.5, S-123)', async () => {
+  test('requires a recent sign-in for accounts without a password (2.5, S-123)', async () => {
     const ola = await person();
     await rows('delete from user_passwords where user_id = $1', uuid(ola.id));
     expect((await begin(ola, 'ola-new@mail.example', { password: undefined })).status).toBe('STARTED');
@@ -463,7 +463,7 @@ describe('who begins', () => {
     await mails.deliver(service.core);
   });
 
-  test('finds the feature switched off where the operator wants that', async () => {
+  test('is refused where the feature is disabled', async () => {
     const off = await start({ account: { email_change_allowed: false } }, { like: service });
     try {
       const pia = await person(off);
@@ -477,14 +477,14 @@ describe('who begins', () => {
     }
   });
 
-  test('is somebody', async () => {
+  test('requires a signed-in user', async () => {
     expect(codesOf(await new GraphqlClient(service).query(START, { email: 'x@mail.example' }))).toEqual([
       'UNAUTHENTICATED',
     ]);
   });
 });
 
-test('one document checks one password or code, however it is written (1.7, S-135)', async () => {
+test('one document checks one password or code, in any form (1.7, S-135)', async () => {
   const quinn = await person();
   const field = (name: string, code: string): string =>
     `${name}: completeEmailAuthentication(input: { id: "user_email_authentication:${ABSENT}", code: "${code}" }) { status }`;

@@ -60,7 +60,7 @@ async function lastOauth2Session(caller: GraphqlClient): Promise<string> {
 
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
-test('a browser session that somebody ends elsewhere is over at once, and stays as it ended', async () => {
+test('ends another browser session immediately and permanently', async () => {
   const [here, there] = [await signedIn('jonas'), await signedIn('jonas')];
   const id = await currentSession(there);
   const ended = await here.query(END_BROWSER, { id });
@@ -79,14 +79,14 @@ test('a browser session that somebody ends elsewhere is over at once, and stays 
   expect((await here.query(END_BROWSER, { id })).data).toEqual(ended.data);
 });
 
-test('one that is ended from within loses its cookie', async () => {
+test('clears the cookie when a session ends itself', async () => {
   const here = await signedIn('jonas');
   const ended = await here.query(END_BROWSER, { id: await currentSession(here) });
   expect(Object(ended.data).endBrowserSession.status).toBe('ENDED');
   expect(ended.headers.get('set-cookie')).toMatch(/latchkey_session=/);
 });
 
-test('a session of an application ends with its tokens, which then are nobody’s here either', async () => {
+test('ends a client session with its tokens, which are then rejected here as well', async () => {
   const here = await signedIn('jonas');
   const tokens = await client.signIn(here.browser ?? expect.fail('no browser'), 'openid urn:mas:graphql:*');
   const app = new GraphqlClient(service, { authorization: `Bearer ${tokens.accessToken}` });
@@ -110,7 +110,7 @@ test('a session of an application ends with its tokens, which then are nobody’
   expect((await here.query(END_OAUTH2, { id })).data).toMatchObject({ endOauth2Session: { status: 'ENDED' } });
 });
 
-test('a chat client is signed out by its owner alone, and its token stops working', async () => {
+test('lets only the owner sign out a chat client, and rejects its token afterwards', async () => {
   const chat = new ChatClient(service);
   const { accessToken, refreshToken } = await chat.login('jonas', PASSWORD, { refresh_token: true });
   const here = await signedIn('jonas');
@@ -134,35 +134,32 @@ test('a chat client is signed out by its owner alone, and its token stops workin
 test.each([
   ['browser', END_BROWSER, 'browser_session', currentSession],
   ['application', END_OAUTH2, 'oauth2_session', lastOauth2Session],
-] as const)(
-  'sessions of others by %s end for nobody but them, as those that are not there (S-128)',
-  async (_, document, prefix, sessionOf) => {
-    clock.advanceSeconds(1);
-    const jonas = await signedIn('jonas');
-    await client.signIn(jonas.browser ?? expect.fail('no browser'), 'openid');
-    const id = await sessionOf(jonas);
-    for (const caller of [await signedIn('karla'), new GraphqlClient(service)]) {
-      const foreign = await caller.query(document, { id });
-      expect(body(foreign)).toBe(body(await caller.query(document, { id: `${prefix}:${ABSENT}` })));
-      expect(JSON.stringify(foreign.data)).toContain('"status":"NOT_FOUND"');
-    }
-    expect(
-      (
-        await jonas.query(
-          'query($id: ID!) { node(id: $id) { ... on BrowserSession { state } ... on Oauth2Session { state } } }',
-          { id },
-        )
-      ).data,
-    ).toEqual({ node: { state: 'ACTIVE' } });
-    expect(codesOf(await jonas.query(document, { id: `user:${ABSENT}` }))).toEqual(['BAD_USER_INPUT']);
-  },
-);
+] as const)('treats %s sessions of other users as unknown (S-128)', async (_, document, prefix, sessionOf) => {
+  clock.advanceSeconds(1);
+  const jonas = await signedIn('jonas');
+  await client.signIn(jonas.browser ?? expect.fail('no browser'), 'openid');
+  const id = await sessionOf(jonas);
+  for (const caller of [await signedIn('karla'), new GraphqlClient(service)]) {
+    const foreign = await caller.query(document, { id });
+    expect(body(foreign)).toBe(body(await caller.query(document, { id: `${prefix}:${ABSENT}` })));
+    expect(JSON.stringify(foreign.data)).toContain('"status":"NOT_FOUND"');
+  }
+  expect(
+    (
+      await jonas.query(
+        'query($id: ID!) { node(id: $id) { ... on BrowserSession { state } ... on Oauth2Session { state } } }',
+        { id },
+      )
+    ).data,
+  ).toEqual({ node: { state: 'ACTIVE' } });
+  expect(codesOf(await jonas.query(document, { id: `user:${ABSENT}` }))).toEqual(['BAD_USER_INPUT']);
+});
 
 test.each([
   ['browser', END_BROWSER, 'browserSession'],
   ['application', END_OAUTH2, 'oauth2Session'],
   ['chat client', END_COMPAT, 'compatSession'],
-] as const)('of a %s that is signed out twice at once the session ends once (9.2)', async (kind, document, member) => {
+] as const)('ends a %s session once when it is signed out twice concurrently (9.2)', async (kind, document, member) => {
   const [one, other] = [await signedIn('jonas'), await signedIn('jonas')];
   const id = await newSession(kind, other);
   const before = await endingsOf(id);
@@ -205,14 +202,14 @@ test.each([
   ['of another scheme', 'Basic eDp5', 401, 'INVALID_TOKEN'],
   ['that nobody issued', 'Bearer mat_x', 401, 'INVALID_TOKEN'],
   ['that is empty', 'Bearer ', 401, 'INVALID_TOKEN'],
-])('credentials %s are refused, and the cookie does not stand in for them', async (_, authorization, status, code) => {
+])('rejects credentials %s, without falling back to the cookie', async (_, authorization, status, code) => {
   const answer = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');
   expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
   // Nothing is parsed before the caller is identified.
   expect(service.logLines().at(-1)).not.toContain('graphql.operation');
 });
 
-test('a token without the scope is told which one it lacks', async () => {
+test('names the missing scope to a token that lacks it', async () => {
   const karla = await signedIn('karla');
   const { accessToken } = await client.signIn(karla.browser ?? expect.fail('no browser'), 'openid');
   const answer = await new GraphqlClient(service, { authorization: `Bearer ${accessToken}` }).query('{ __typename }');

@@ -96,7 +96,7 @@ async function events(): Promise<unknown> {
   );
 }
 
-test('an authenticator app is set up with a code of it, and recovery codes are told once (account-graphql 7.2)', async () => {
+test('sets up an authenticator app with a code, and shows the recovery codes once (account-graphql 7.2)', async () => {
   expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
   const started = await run(person, START);
   const secret = String(started['secret']);
@@ -123,7 +123,7 @@ test('an authenticator app is set up with a code of it, and recovery codes are t
   expect(await events()).toEqual([{ kind: 'totp_added', ip: '127.0.0.1' }]);
 });
 
-test('five wrong codes end it, also when they come at once, and the right one comes too late then', async () => {
+test('five wrong codes end the setup, even when concurrent, and the right one is then too late', async () => {
   const started = await start();
   const { enrolmentId, secret } = started;
   const wrong = codeOfApp(secret, clock.now(), 5);
@@ -143,7 +143,7 @@ test('five wrong codes end it, also when they come at once, and the right one co
   expect(await complete(again)).toMatchObject({ status: 'ENROLLED' });
 });
 
-test('it takes ten minutes at most, and what was begun before in the same browser is over', async () => {
+test('a setup expires after ten minutes, and replaces an earlier one of the same browser', async () => {
   const late = await start();
   clock.advanceSeconds(600);
   expect(await complete(late)).toEqual({ status: 'EXPIRED', recoveryCodes: null });
@@ -156,7 +156,7 @@ test('it takes ten minutes at most, and what was begun before in the same browse
   expect(await complete(newer)).toMatchObject({ status: 'ENROLLED' });
 });
 
-test('another browser of the same person cannot go on with it, nor anybody else: their app would get in (S-90)', async () => {
+test('rejects other browsers of the same user, and other users, who could add their own app (S-90)', async () => {
   const started = await start();
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
   await service.registerUser(`other${count}`, PASSWORD);
@@ -166,7 +166,7 @@ test('another browser of the same person cannot go on with it, nor anybody else:
   expect(await complete(started)).toMatchObject({ status: 'ENROLLED' });
 });
 
-test('of two browsers that set one up at once one does, and what the other began is over for good', async () => {
+test('of two browsers setting up an app concurrently one succeeds, and the other setup ends', async () => {
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
   const [mine, theirs] = [await start(), await start(second)];
   const ended = await Promise.all([complete(mine), complete(mine), complete(theirs, 0, second)]);
@@ -176,7 +176,7 @@ test('of two browsers that set one up at once one does, and what the other began
   expect(await complete(theirs, 1, second)).toMatchObject({ status: 'EXPIRED' });
 });
 
-test('a code that comes while the attempt ends is too late, and not one too many', async () => {
+test('a code sent while the setup ends is too late, and does not count as a wrong attempt', async () => {
   const started = await start();
   const end = await HeldChange.make(
     service.connectionString,
@@ -186,7 +186,7 @@ test('a code that comes while the attempt ends is too late, and not one too many
   expect(await end.commitDuring(complete(started))).toEqual({ status: 'EXPIRED', recoveryCodes: null });
 });
 
-test('one that is being set up ends when the app is removed: it would come back by somebody else', async () => {
+test('removing the app cancels a pending setup, so that nobody else can restore it', async () => {
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
   await enrol();
   // Simulates an enrollment that started just before.
@@ -202,7 +202,7 @@ test('one that is being set up ends when the app is removed: it would come back 
   ).toEqual([]);
 });
 
-test('the app is removed with its recovery codes, which is recorded', async () => {
+test('removes the app with its recovery codes, and records it', async () => {
   expect(await run(person, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
   await enrol();
   clock.advanceSeconds(60);
@@ -218,7 +218,7 @@ test('the app is removed with its recovery codes, which is recorded', async () =
   ]);
 });
 
-test('other recovery codes take the place of the former ones', async () => {
+test('new recovery codes replace the previous ones', async () => {
   expect(await run(person, REGENERATE)).toEqual({ status: 'NOT_ENROLLED', recoveryCodes: null });
   const former = await enrol();
   clock.advanceSeconds(60);
@@ -235,7 +235,7 @@ test('other recovery codes take the place of the former ones', async () => {
   expect(await events()).toContainEqual({ kind: 'recovery_codes_generated', ip: '127.0.0.1' });
 });
 
-test('each change takes a recent sign-in (R-32): who finds an open browser cannot take the account over', async () => {
+test('each change requires a recent sign-in (R-32), which protects an unattended browser', async () => {
   await enrol();
   clock.advanceSeconds(601);
   const before = await shown();
@@ -244,7 +244,7 @@ test('each change takes a recent sign-in (R-32): who finds an open browser canno
   expect(await shown()).toEqual(before);
 });
 
-test('nobody without a browser session changes anything, and one request changes one factor', async () => {
+test('requires a browser session, and changes one factor per request', async () => {
   const anonymous = new GraphqlClient(service);
   for (const document of [START, REMOVE, REGENERATE])
     expect(await run(anonymous, document)).toEqual({ refused: ['UNAUTHENTICATED'] });
@@ -252,7 +252,7 @@ test('nobody without a browser session changes anything, and one request changes
   expect(codesOf(twice)).toEqual(['QUERY_TOO_COMPLEX']);
 });
 
-test('each change is told by mail, in the language of the page', async () => {
+test('notifies the user of each change by email, in the language of the page', async () => {
   await sql(
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -272,7 +272,7 @@ test('each change is told by mail, in the language of the page', async () => {
   expect(new Set(told.map(({ language }) => language))).toEqual(new Set(['en']));
 });
 
-test('where a second factor is required, who signs in with a password keeps the app', async () => {
+test('where a second factor is required, password users cannot remove the app', async () => {
   const strict = await startService(settings({ second_factor: 'required' }), { clock, like: service });
   const { enrolmentId, secret } = await start();
   await complete({ enrolmentId, secret });
@@ -286,7 +286,7 @@ test('where a second factor is required, who signs in with a password keeps the 
   await strict.stop();
 });
 
-test('nothing of it is left when the account is deactivated (S-133)', async () => {
+test('deactivation deletes the app and the recovery codes (S-133)', async () => {
   await enrol();
   const gone = `mutation { deactivateUser(input: { hsErase: false, password: "${PASSWORD}" }) { status } }`;
   expect(await run(person, gone)).toMatchObject({ status: 'DEACTIVATED' });
@@ -295,7 +295,7 @@ test('nothing of it is left when the account is deactivated (S-133)', async () =
   expect(await sql(service.database, left, [personId])).toEqual([]);
 });
 
-test('with account.totp_enabled switched off nobody sets one up, and who has one can take it away', async () => {
+test('with account.totp_enabled off, apps cannot be set up but can be removed', async () => {
   const off = await startService(settings({ totp_enabled: false }), { clock, like: service });
   const there = await GraphqlClient.signedIn(off, username, PASSWORD);
   expect((await there.query('{ siteConfig { totpEnabled } }')).data).toEqual({ siteConfig: { totpEnabled: false } });

@@ -108,7 +108,7 @@ async function addPasskeys(many: number): Promise<string[]> {
   return ids.map((id) => `passkey:${id}`);
 }
 
-test('a passkey is asked for as WebAuthn Level 3 wants it', async () => {
+test('creates options as defined by WebAuthn Level 3', async () => {
   const [known] = await addPasskeys(1);
   const { status, challengeId, options } = await start();
   expect(status).toBe('STARTED');
@@ -132,7 +132,7 @@ test('a passkey is asked for as WebAuthn Level 3 wants it', async () => {
   });
 });
 
-test.each(['P-256', 'Ed25519', 'RSA'] as const)('a passkey with a key of the kind %s is added', async (kind) => {
+test.each(['P-256', 'Ed25519', 'RSA'] as const)('adds a passkey with a key of the kind %s', async (kind) => {
   const answer = await complete(new PasskeyAuthenticator(BASE, kind), { name: '  My key ', isBackedUp: false });
   expect(answer).toMatchObject({
     status: 'ADDED',
@@ -151,7 +151,7 @@ test.each(['P-256', 'Ed25519', 'RSA'] as const)('a passkey with a key of the kin
   });
 });
 
-test('an event and a mail tell of a passkey that was added, and of one that was removed', async () => {
+test('adding and removing a passkey records an event and sends an email', async () => {
   await sql(
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -180,7 +180,7 @@ test('an event and a mail tell of a passkey that was added, and of one that was 
   expect(mails).toContainEqual({ notice: 'factor_changed', detail: { change: 'passkey_removed', passkey: 'My key' } });
 });
 
-test('a passkey without a name is called as what keeps it, else as the browser', async () => {
+test('names an unnamed passkey after its authenticator, otherwise after the browser', async () => {
   const known = await complete(authenticator(), { aaguid: Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex') });
   expect(known.passkey).toMatchObject({
     name: '1Password',
@@ -192,7 +192,7 @@ test('a passkey without a name is called as what keeps it, else as the browser',
   expect(unknown.passkey.name).toBe('Firefox, Linux');
 });
 
-test('a challenge is good for one answer, of its own browser session, within five minutes', async () => {
+test('a challenge is valid for one response of its own browser session, within five minutes', async () => {
   const started = await start();
   const other = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
   expect(await complete(authenticator(), {}, started, other)).toMatchObject({ status: 'EXPIRED' });
@@ -203,7 +203,7 @@ test('a challenge is good for one answer, of its own browser session, within fiv
   expect(await complete(authenticator(), {}, late)).toMatchObject({ status: 'EXPIRED' });
 });
 
-test('an answer that is wrong uses its challenge up, and the log says what is wrong', async () => {
+test('an invalid response consumes its challenge, and the log gives the reason', async () => {
   const started = await start();
   expect(await complete(authenticator(), { origin: 'https://evil.example' }, started)).toEqual({
     status: 'INVALID_RESPONSE',
@@ -220,12 +220,12 @@ test.each<[string, Deviations]>([
   ['a frame of another site', { crossOrigin: true }],
   ['another algorithm', { algorithm: -35 }],
   ['the answer of a sign-in', { type: 'webauthn.get' }],
-])('a new passkey with %s is refused', async (_, wrong) => {
+])('rejects a new passkey with %s', async (_, wrong) => {
   expect(await complete(authenticator(), wrong)).toMatchObject({ status: 'INVALID_RESPONSE' });
   expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 0 } } });
 });
 
-test.each([7, 'text', [], {}, { response: null }])('%j in place of a passkey is refused', async (response) => {
+test.each([7, 'text', [], {}, { response: null }])('rejects %j in place of a passkey', async (response) => {
   const { challengeId } = await start();
   expect(await run(person, COMPLETE, { challengeId, response })).toEqual({ status: 'INVALID_RESPONSE', passkey: null });
 });
@@ -239,7 +239,7 @@ test('a credential belongs to one account', async () => {
   expect(await complete(key, {}, undefined, stranger)).toEqual({ status: 'ALREADY_REGISTERED', passkey: null });
 });
 
-test('an account has twenty passkeys at most, also when two are added at once', async () => {
+test('limits an account to twenty passkeys, even when two are added concurrently', async () => {
   await addPasskeys(19);
   const begun = [await start(), await start()];
   const answers = await Promise.all(begun.map((each) => complete(authenticator(), {}, each)));
@@ -248,7 +248,7 @@ test('an account has twenty passkeys at most, also when two are added at once', 
   expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 20 } } });
 });
 
-test('adding and removing ask for a fresh authentication, renaming does not', async () => {
+test('adding and removing require a recent authentication, renaming does not', async () => {
   const [id] = await addPasskeys(1);
   clock.advanceSeconds(11 * 60);
   for (const [query, variables] of [
@@ -263,12 +263,12 @@ test('adding and removing ask for a fresh authentication, renaming does not', as
   });
 });
 
-test.each(['', '   ', 'x'.repeat(101), 'a\nb'])('a passkey cannot be called %j', async (name) => {
+test.each(['', '   ', 'x'.repeat(101), 'a\nb'])('rejects the name %j', async (name) => {
   const [id] = await addPasskeys(1);
   expect(codesOf(await person.query(RENAME, { id, name }))).toEqual(['BAD_USER_INPUT']);
 });
 
-test('the passkey of another is not found', async () => {
+test('does not find passkeys of other users', async () => {
   const [id] = await addPasskeys(1);
   await service.registerUser(`other${count}`, PASSWORD);
   const stranger = await GraphqlClient.signedIn(service, `other${count}`, PASSWORD);
@@ -280,7 +280,7 @@ test('the passkey of another is not found', async () => {
   expect(await list()).toMatchObject({ viewer: { passkeys: { nodes: [{ name: 'Key' }] } } });
 });
 
-test('the last way in stays: a password counts, unless passwords are switched off', async () => {
+test('keeps the last sign-in method: a password counts, unless passwords are disabled', async () => {
   const [id] = await addPasskeys(1);
   const switched = new GraphqlClient(passwordless, {}, person.browser);
   expect(await list(switched)).toMatchObject({ viewer: { loginMethods: ['PASSKEY'] } });
@@ -288,14 +288,14 @@ test('the last way in stays: a password counts, unless passwords are switched of
   expect(await run(person, REMOVE, { id })).toEqual({ status: 'REMOVED' });
 });
 
-test('of two passkeys that are the only ways in, two removals at once take one (security S-101)', async () => {
+test('of two passkeys that are the only sign-in methods, two concurrent removals take one (security S-101)', async () => {
   await dropPassword();
   const ids = await addPasskeys(2);
   const answers = await Promise.all(ids.map((id) => run(person, REMOVE, { id })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual(['LAST_LOGIN_METHOD', 'REMOVED']);
 });
 
-test('where passkeys are switched off, none is added and none counts', async () => {
+test('where passkeys are disabled, none can be added and none counts as a sign-in method', async () => {
   await addPasskeys(1);
   const switched = new GraphqlClient(without, {}, person.browser);
   expect(await start(switched)).toEqual({ status: 'DISABLED', challengeId: null, options: null });
@@ -305,7 +305,7 @@ test('where passkeys are switched off, none is added and none counts', async () 
   });
 });
 
-test('passkeys go with an account that is deactivated', async () => {
+test('deactivating the account deletes its passkeys', async () => {
   await addPasskeys(2);
   await run(
     person,

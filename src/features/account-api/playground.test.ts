@@ -16,7 +16,7 @@ const visitor = () => new Browser({ listener: service.address, publicBase: servi
 const lastLine = () => service.logLines().findLast((line) => line.includes(' http.server.response ')) ?? '';
 
 describe('GET /graphql/playground', () => {
-  test('is the same page for everybody, looks at nothing, and lets in no content of others (S-173)', async () => {
+  test('is the same page for everybody, without a database query, and blocks third-party content (S-173)', async () => {
     service = await startService({});
     await service.registerUser('gita', PASSWORD);
     const gita = visitor();
@@ -43,7 +43,7 @@ describe('GET /graphql/playground', () => {
     expect(anonymous.body).not.toMatch(/<script[^>]*>[^<]|<style| style=| on[a-z]+=|<form/);
   });
 
-  test('is in the language of the reader', async () => {
+  test("uses the reader's language", async () => {
     service = await startService({});
     const { address: listener, publicBase } = service;
     const { body, headers } = await new Browser({ listener, publicBase, acceptLanguage: 'de' }).get(PATH);
@@ -54,13 +54,13 @@ describe('GET /graphql/playground', () => {
   test.each([
     ['HEAD', 200],
     ['POST', 405],
-  ])('%s is %d', async (method, status) => {
+  ])('%s returns %d', async (method, status) => {
     service = await startService({});
     const answer = await fetch(service.address + PATH, { method });
     expect(answer.status).toBe(status);
   });
 
-  test('is 404 where the operator does not want it', async () => {
+  test('returns 404 where it is disabled', async () => {
     service = await startService({ graphql: { playground: false } });
     expect((await visitor().get(PATH)).status).toBe(404);
     expect((await visitor().get(`${PATH}/`)).status).toBe(404);

@@ -131,7 +131,7 @@ async function run(text: string, { email }: Person): Promise<void> {
 }
 
 describe('userRecoveryTicket (account-graphql 4.4)', () => {
-  test('tells who holds the ticket what it is for; looking uses nothing up, and the node is nobody’s', async () => {
+  test('describes the ticket to its holder without consuming it, and is not readable as a node', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     const expected = {
@@ -150,13 +150,13 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
     expect(service.logLines().join('\n')).not.toContain(ticket);
   });
 
-  test('in another case it is another one', async () => {
+  test('is case-sensitive', async () => {
     const ticket = await ticketFor(await person());
     const swapped = [...ticket].map((sign) => (sign === sign.toUpperCase() ? sign.toLowerCase() : sign.toUpperCase()));
     expect(await look(swapped.join(''))).toBeNull();
   });
 
-  test('of a used one the owner is not told any more', async () => {
+  test('no longer reveals the owner of a used ticket', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     const { id, createdAt } = Object(await look(ticket));
@@ -164,13 +164,13 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
     expect(await look(ticket)).toEqual({ id, createdAt, status: 'CONSUMED', username: '', email: '' });
   });
 
-  test.each([UNKNOWN, '', 'x', `${UNKNOWN}B`, '🔑'])('%j is none', async (ticket) => {
+  test.each([UNKNOWN, '', 'x', `${UNKNOWN}B`, '🔑'])('does not find %j', async (ticket) => {
     expect(await look(ticket)).toBeNull();
     expect(statusOf(await recover(ticket))).toBe('NO_SUCH_RECOVERY_TICKET');
     expect(statusOf(await visitor().query(RESEND, { ticket }))).toBe('NO_SUCH_RECOVERY_TICKET');
   });
 
-  test('twenty looks a minute from one address, by all fields together (S-119)', async () => {
+  test('allows twenty lookups a minute from one address, across all fields (S-119)', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     const fields = [LOOK, RECOVER, RESEND];
@@ -188,7 +188,7 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
 });
 
 describe('setPasswordByRecovery (account-graphql 5.2)', () => {
-  test('sets the password, ends every browser session and every other ticket, and signs nobody in', async () => {
+  test('sets the password, ends all browser sessions and other tickets, and signs nobody in', async () => {
     const who = await person();
     const there = await GraphqlClient.signedIn(service, who.username, OLD);
     const [ticket, another] = [await ticketFor(who), await ticketFor(who)];
@@ -220,7 +220,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     );
   });
 
-  test('is told on the sign-in form, for a minute, and closes the page of progress', async () => {
+  test('shows a notice on the sign-in form for a minute, and closes the progress page', async () => {
     const who = await person();
     const browser = browserAt();
     await browser.get('/recover');
@@ -238,7 +238,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     expect((await browser.get('/login')).text).not.toContain('Your password has been reset.');
   });
 
-  test('a browser whose session it ended is led to the sign-in form afterwards', async () => {
+  test('sends a browser whose session it ended to the sign-in form', async () => {
     const who = await person();
     const caller = await GraphqlClient.signedIn(service, who.username, OLD);
     const ticket = await ticketFor(who);
@@ -251,7 +251,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     ['stay', {}, {}, 0],
     ['end when the person wants it', {}, { all: true }, 1],
     ['end when the operator wants it', { recovery_signs_out_devices: true }, { all: false }, 1],
-  ])('sessions of applications %s', async (_, account, more, ended) => {
+  ])('client sessions %s', async (_, account, more, ended) => {
     const who = await person();
     const { browser } = await GraphqlClient.signedIn(service, who.username, OLD);
     await new ChatOAuthClient(service, CLIENT).signIn(browser ?? expect.fail('no browser'), 'openid offline_access');
@@ -301,7 +301,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     expect(await isGood(who, OLD)).toBe(true);
   });
 
-  test('a weak password leaves the ticket as it is, and is answered with what would be better', async () => {
+  test('keeps the ticket when the password is weak, and returns suggestions', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     const caller = visitor().with({ 'accept-language': 'es' });
@@ -316,7 +316,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     expect(statusOf(await recover(ticket, caller))).toBe('ALLOWED');
   });
 
-  test('is for people who are not signed in, and not for pages of other sites (S-119)', async () => {
+  test('is limited to signed-out users, and refuses cross-site requests (S-119)', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     const signedIn = await GraphqlClient.signedIn(service, who.username, OLD);
@@ -327,7 +327,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     expect(await isGood(who, OLD)).toBe(true);
   });
 
-  test('of requests with one ticket or two of one account at once, one sets the password (S-100)', async () => {
+  test('sets the password once for concurrent requests with one ticket, or two of one account (S-100)', async () => {
     for (let round = 0; round < 5; round += 1) {
       const who = await person();
       const [ticket, another] = [await ticketFor(who), await ticketFor(who)];
@@ -344,7 +344,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     }
   });
 
-  test('of eight requests with one ticket on two instances one sets the password (S-100)', async () => {
+  test('sets the password once for eight requests with one ticket on two instances (S-100)', async () => {
     await withService({}, async (second) => {
       const who = await person();
       const ticket = await ticketFor(who);
@@ -360,7 +360,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     });
   });
 
-  test('gives an account without a password its first one, when the operator lets it', async () => {
+  test('sets a first password for an account without one, if configured', async () => {
     const account = { password_recovery_enabled: true, recovery_sets_first_password: true };
     await withService({ account }, async (other) => {
       const who = await person();
@@ -378,7 +378,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   test.each([
     ['passwords are', { passwords: { enabled: false } }],
     ['recovery is', { account: { password_recovery_enabled: false } }],
-  ])('while %s switched off it answers so, and no mail is sent', async (_, more) => {
+  ])('while %s switched off it says so, and sends no mail', async (_, more) => {
     const ticket = await ticketFor(await person());
     await withService(more, async (closed) => {
       expect(statusOf(await recover(ticket, visitor(closed)))).toBe('PASSWORD_CHANGES_DISABLED');
@@ -388,7 +388,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
 });
 
 describe('resendRecoveryEmail (account-graphql 5.2)', () => {
-  test('sends another mail for an expired ticket, and opens the page of progress to this browser alone', async () => {
+  test('sends another mail for an expired ticket, and opens the progress page to this browser only', async () => {
     const who = await person();
     const ticket = await ticketFor(who);
     clock.advanceSeconds(600);
@@ -402,7 +402,7 @@ describe('resendRecoveryEmail (account-graphql 5.2)', () => {
     expect(statusOf(await caller.query(RESEND, { ticket }))).toBe('NO_SUCH_RECOVERY_TICKET');
   });
 
-  test('meets the limits of the first mail', async () => {
+  test('respects the limits of the first mail', async () => {
     const ticket = await ticketFor(await person());
     expect(statusOf(await visitor().query(RESEND, { ticket }))).toBe('SENT');
     expect((await visitor().query(RESEND, { ticket })).data).toEqual({
@@ -410,7 +410,7 @@ describe('resendRecoveryEmail (account-graphql 5.2)', () => {
     });
   });
 
-  test('sends nothing for a recovery that is over', async () => {
+  test('sends nothing for a finished recovery', async () => {
     const ticket = await ticketFor(await person());
     clock.advanceSeconds(3600);
     expect(statusOf(await visitor().query(RESEND, { ticket }))).toBe('NO_SUCH_RECOVERY_TICKET');

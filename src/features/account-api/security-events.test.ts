@@ -71,7 +71,7 @@ function uuid(id: string): string {
 
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
-test('what happened is told in order, with where and by whom', async () => {
+test('lists events in order, with their location and actor', async () => {
   const events = await list();
   const [registered, login] = [events.find(({ kind }) => kind === 'REGISTERED'), events.at(-1)];
   const { data } = await orla.query('{ viewerSession { ... on Node { id } } }');
@@ -101,7 +101,7 @@ test('what happened is told in order, with where and by whom', async () => {
   );
 });
 
-test('wrong passwords are ten rows of an hour, the newest of which says how many more there were', async () => {
+test('stores ten wrong passwords an hour, and counts the others in the newest event', async () => {
   clock.advanceSeconds(7200);
   for (let index = 0; index < 13; index += 1) {
     clock.advanceSeconds(1);
@@ -112,7 +112,7 @@ test('wrong passwords are ten rows of an hour, the newest of which says how many
   expect(failures[0]).toMatchObject({ outcome: 'FAILURE', actor: 'SELF' });
 });
 
-test('a subject is an address in part, a provider, or the name of a session', async () => {
+test('the subject is a partial email address, a provider, or a session name', async () => {
   clock.advanceSeconds(7200);
   const since = `since: "${new Date(clock.now()).toISOString()}"`;
   await insertEvent('email_added', { email: 'o…@mail.example' });
@@ -134,7 +134,7 @@ test('a subject is an address in part, a provider, or the name of a session', as
   ]);
 });
 
-test('events are filtered by kind and time, paged, and cost as many statements for few as for many', async () => {
+test('filters by kind and time, paginates, and uses a constant number of statements', async () => {
   clock.advanceSeconds(7200);
   const start = clock.now();
   for (let index = 0; index < 30; index += 1) {
@@ -158,7 +158,7 @@ test('events are filtered by kind and time, paged, and cost as many statements f
   expect(counted.data).toEqual({ viewer: { securityEvents: { totalCount: 30 } } });
 });
 
-test('events of others are answered as those that are not there (S-84, S-128)', async () => {
+test('treats events of other users as unknown (S-84, S-128)', async () => {
   const id = await insertEvent('login', null);
   const hidden = await insertEvent('admin_granted', null);
   const node = 'query($id: ID!) { node(id: $id) { id __typename } }';

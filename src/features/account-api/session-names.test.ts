@@ -88,7 +88,7 @@ function asked(path: string): number {
   return homeserver.requests.filter((request) => request.path === path).length;
 }
 
-test.each(KINDS)('a %s is called as its person says, at the homeserver as well', async (_, document, id, device) => {
+test.each(KINDS)('renames a %s, also at the homeserver', async (_, document, id, device) => {
   const name = `${'👋'.repeat(99)}!`;
   const { data } = await amira.query(document, { sessionId: id(), displayName: ` ${name} ` });
   expect(Object(data).renamed).toMatchObject({ status: 'UPDATED', oauth2Session: { humanName: name } });
@@ -98,7 +98,7 @@ test.each(KINDS)('a %s is called as its person says, at the homeserver as well',
   expect(asked(RENAME), 'no job repeats what succeeded').toBe(1);
 });
 
-test.each(KINDS)('a homeserver that is away keeps no %s from its name, and hears of it later', async (...row) => {
+test.each(KINDS)('renames a %s while the homeserver is down, and updates it later', async (...row) => {
   const [, document, id, device] = row;
   await homeserver.setFault({ kind: 'refuse' });
   for (const displayName of ['Before', 'After']) {
@@ -113,7 +113,7 @@ test.each(KINDS)('a homeserver that is away keeps no %s from its name, and hears
   expect(asked(RENAME), 'one job tells the last of both').toBe(1);
 });
 
-test('a name that is changed while the homeserver is told of another one is told last', async () => {
+test('a name changed during a homeserver update is sent last', async () => {
   let answer: () => void = () => undefined;
   const until = new Promise<void>((resolve) => {
     answer = resolve;
@@ -130,7 +130,7 @@ test('a name that is changed while the homeserver is told of another one is told
   expect(deviceName('PHONE')).toBe('Second');
 });
 
-test('a device that the homeserver has lost gets back with the others', async () => {
+test('restores a device that the homeserver lost, with the others', async () => {
   homeserver.state.users.delete('amira');
   const { data } = await amira.query(COMPAT, { sessionId: compat, displayName: 'Lost' });
   expect(Object(data).renamed).toMatchObject({ status: 'UPDATED' });
@@ -142,7 +142,7 @@ test.each([
   ['empty', ' '],
   ['too long', 'x'.repeat(101)],
   ['of several lines', 'a\nb'],
-])('a name that is %s is refused', async (_, displayName) => {
+])('rejects a name that is %s', async (_, displayName) => {
   for (const [, document, id] of KINDS) {
     const answer = await amira.query(document, { sessionId: id(), displayName });
     expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);
@@ -150,7 +150,7 @@ test.each([
   expect(homeserver.requests).toEqual([]);
 });
 
-test.each(KINDS)('a %s of others is named by nobody but them, as one that is not there (S-128)', async (...row) => {
+test.each(KINDS)('treats a %s of another user as unknown (S-128)', async (...row) => {
   const [, document, id, device] = row;
   const before = deviceName(device);
   const karim = await GraphqlClient.signedIn(service, 'karim', PASSWORD);
@@ -173,7 +173,7 @@ test.each(KINDS)('a %s of others is named by nobody but them, as one that is not
   expect(rows).toEqual([]);
 });
 
-test('a session that is over is not found', async () => {
+test('does not find ended sessions', async () => {
   await new ChatClient(service).login('amira', PASSWORD, { device_id: 'OLD' });
   const { data } = await amira.query('{ viewer { ... on User { compatSessions(last: 1) { nodes { id } } } } }');
   const { id } = Object(data).viewer.compatSessions.nodes[0];

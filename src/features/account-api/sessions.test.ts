@@ -103,7 +103,7 @@ describe('a list (account-graphql 3.4)', () => {
   test.each([
     ['forward', 'first: 7', (page: Listed) => `first: 7, after: "${page.endCursor}"`, 'hasNextPage'],
     ['backward', 'last: 7', (page: Listed) => `last: 7, before: "${page.startCursor}"`, 'hasPreviousPage'],
-  ] as const)('is walked %s without loss or double', async (way, first, next, more) => {
+  ] as const)('is paginated %s without gaps or duplicates', async (way, first, next, more) => {
     const pages = [await list(first)];
     for (let page = pages[0]; page?.[more] === true; page = pages.at(-1)) pages.push(await list(next(page)));
     const inOrder = way === 'forward' ? pages : pages.toReversed();
@@ -118,14 +118,14 @@ describe('a list (account-graphql 3.4)', () => {
     );
   });
 
-  test('is an open interval between two cursors', async () => {
+  test('supports an open interval between two cursors', async () => {
     const { endCursor } = await list('first: 100');
     const { startCursor } = await list('last: 100');
     const between = await list(`first: 100, after: "${endCursor}", before: "${startCursor}"`);
     expect(between).toMatchObject({ ids: ALL().slice(100, 150), hasPreviousPage: true, hasNextPage: true });
   });
 
-  test('has 20 unless asked, none for 0, and counts all of them', async () => {
+  test('has 20 items by default, none for 0, and a total count', async () => {
     expect((await list('after: null')).ids.length).toBe(20);
     expect(await list('first: 0')).toMatchObject({ ids: [], startCursor: null, endCursor: null });
     const { data } = await hana.query(
@@ -134,12 +134,12 @@ describe('a list (account-graphql 3.4)', () => {
     expect(data).toEqual({ viewer: { appSessions: { totalCount: 125 } } });
   });
 
-  test.each(['x', 'b2F1dGgyX3Nlc3Npb246', ''])('a cursor %j of no list is refused', async (cursor) => {
+  test.each(['x', 'b2F1dGgyX3Nlc3Npb246', ''])('rejects the malformed cursor %j', async (cursor) => {
     const answer = await hana.query(`{ viewer { ... on User { appSessions(after: "${cursor}") { totalCount } } } }`);
     expect([codesOf(answer), answer.errors[0]?.message]).toEqual([['BAD_USER_INPUT'], 'invalid cursor']);
   });
 
-  test('a cursor of another list is refused, and one of an object that is gone works', async () => {
+  test('rejects a cursor of another list, and accepts one of a deleted object', async () => {
     const { endCursor } = await list('first: 3', 'oauth2Sessions');
     const foreign = await hana.query(
       `{ viewer { ... on User { appSessions(after: "${endCursor}") { totalCount } } } }`,
@@ -161,13 +161,13 @@ describe('a list (account-graphql 3.4)', () => {
     );
   });
 
-  test('is filtered by when a session was last active, which one that never was is not', async () => {
+  test('filters by last activity, which excludes sessions that were never active', async () => {
     const bound = (index: number): string => new Date(clock.now() - DAY + index + 1000).toISOString();
     const { ids } = await list(`first: 100, lastActive: { after: "${bound(3)}", before: "${bound(8)}" }`);
     expect(ids).toEqual([4, 6, 7].map((index) => ALL()[index]));
   });
 
-  test('is filtered by the browser session and the client, of which an unknown one is a mistake', async () => {
+  test('filters by browser session and client, and rejects an unknown one', async () => {
     expect((await list(`browserSession: "browser_session:${browserSession}"`)).ids).toEqual([ALL()[7], ALL()[9]]);
     expect((await list(`browserSession: "browser_session:${ABSENT}"`)).ids).toEqual([]);
     expect((await list(`first: 1, client: "oauth2_client:${CLIENT}"`, 'oauth2Sessions')).ids).toEqual([ALL()[1]]);
@@ -177,7 +177,7 @@ describe('a list (account-graphql 3.4)', () => {
     expect(codesOf(unknown)).toEqual(['BAD_USER_INPUT']);
   });
 
-  test('of the first page of sessions with their applications takes three statements, whatever its size', async () => {
+  test('loads the first page of sessions with their clients in three statements, whatever its size', async () => {
     for (const size of [1, 6, 100]) {
       const answer = await hana.query(
         `query AppSessionsList { viewer { ... on User { id appSessions(last: ${size}) { nodes {
@@ -193,7 +193,7 @@ describe('a list (account-graphql 3.4)', () => {
     ['', 3],
     ['totalCount', 4],
   ])(
-    'of the browser sessions through the session that asks takes no further statement (%s)',
+    'loads the browser sessions through the current session without a further statement (%s)',
     async (fields, queries) => {
       const answer = await hana.query(
         `query BrowserSessionList { viewerSession { __typename ... on BrowserSession { id createdAt isCurrent
@@ -208,7 +208,7 @@ describe('a list (account-graphql 3.4)', () => {
     },
   );
 
-  test('what else the session that asks has is read with its first field', async () => {
+  test('loads other data of the current session with its first field', async () => {
     const answer = await hana.query(
       '{ viewerSession { ... on BrowserSession { state finishedAt lastActiveIp userAgent { raw } createdAt } } currentBrowserSession { state } }',
     );
@@ -219,7 +219,7 @@ describe('a list (account-graphql 3.4)', () => {
     expect(Object(answer.data).currentBrowserSession).toEqual({ state: 'ACTIVE' });
   });
 
-  test('lists within a list are read at once', async () => {
+  test('batches lists within a list', async () => {
     clock.advanceSeconds(1);
     await GraphqlClient.signedIn(service, 'hana', PASSWORD);
     const answer = await hana.query(
@@ -238,7 +238,7 @@ describe('a list (account-graphql 3.4)', () => {
   });
 });
 
-test('a session tells what its person may know of it', async () => {
+test('returns the session details that its user may see', async () => {
   const [compat, oauth2] = [ALL()[0], ALL()[1]];
   const { data } = await hana.query(
     `query($compat: ID!, $oauth2: ID!) {
@@ -287,7 +287,7 @@ test('a session tells what its person may know of it', async () => {
   });
 });
 
-describe('what belongs to others is answered as what is not there (S-84, S-128)', () => {
+describe('treats data of other users as unknown (S-84, S-128)', () => {
   const QUERIES: readonly [name: string, query: string, of: () => string][] = [
     ['node of a person', 'query($id: ID!) { node(id: $id) { id } }', () => `user:${hanaId}`],
     [
@@ -328,11 +328,11 @@ describe('what belongs to others is answered as what is not there (S-84, S-128)'
     `USER:${ABSENT}`,
     '',
     `user:${'8'.repeat(26)}`,
-  ])('the identifier %j is none', async (id) => {
+  ])('does not find the identifier %j', async (id) => {
     expect(codesOf(await hana.query('query($id: ID!) { node(id: $id) { id } }', { id }))).toEqual(['BAD_USER_INPUT']);
   });
 
-  test('the application is public, but for where it may send people', async () => {
+  test('shows public client data, except its redirect URIs', async () => {
     const query = `{ oauth2Client(id: "oauth2_client:${CLIENT.toLowerCase()}") { clientName redirectUris } node(id: "oauth2_client:${ABSENT}") { id } anonymous: node(id: "anonymous") { __typename } site: node(id: "site_config") { id } }`;
     const expected = { clientName: 'Harbour', redirectUris: [] };
     expect((await nobody.query(query)).data).toEqual({

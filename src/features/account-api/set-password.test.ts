@@ -127,7 +127,7 @@ async function events({ username }: Person) {
 }
 
 describe('setPassword (account-graphql 5.2)', () => {
-  test('takes effect with the answer, ends the other browsers, and gives the own session another key (R-33, S-61)', async () => {
+  test("takes effect at once, ends other browser sessions, and rotates the current session's key (R-33, S-61)", async () => {
     const who = await person();
     const [here, there] = [await signedIn(who), await signedIn(who)];
     const thief = new Map(here.browser?.cookies);
@@ -158,7 +158,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     ['without other browsers', { keep: true }, { there: 'User', application: true }],
     ['with applications', { apps: true }, { there: 'Anonymous', application: false }],
     ['with applications only', { keep: true, apps: true }, { there: 'User', application: false }],
-  ])('%s ends what was asked for, and never the own session (R-33, S-126)', async (_, fields, left) => {
+  ])('%s ends the requested sessions, and never the current one (R-33, S-126)', async (_, fields, left) => {
     const who = await person();
     const app = await withToken(who, 'openid urn:mas:graphql:*');
     const [here, there] = [await signedIn(who), await signedIn(who)];
@@ -173,7 +173,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect(ended).toEqual([{ finish_reason: left.application ? null : 'password_changed' }]);
   });
 
-  test('tells the owner by mail, in the language of the page, and voids the links of recovery mails', async () => {
+  test("notifies the owner by email, in the page's language, and voids recovery links", async () => {
     const who = await person();
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/recover');
@@ -208,7 +208,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     ['a wrong current one that is the new one', { oldPassword: NEW }, 'WRONG_PASSWORD', null, undefined],
     ['an empty current one', { oldPassword: '' }, 'WRONG_PASSWORD', null, undefined],
     ['a current one above the limit of bytes', { oldPassword: 'x'.repeat(1025) }, 'WRONG_PASSWORD', null, undefined],
-  ])('%s is refused, and nothing changes (S-93)', async (_, fields, status, score, suggestion) => {
+  ])('rejects %s, and changes nothing (S-93)', async (_, fields, status, score, suggestion) => {
     const who = await person();
     const here = await signedIn(who);
     const answer = await change(here, who, fields);
@@ -220,7 +220,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect((await events(who)).map(({ kind }) => kind)).not.toContain('password_changed');
   });
 
-  test('what is known of the account is easy to guess, and advice is in the language of the reader', async () => {
+  test("treats account details as easy to guess, and gives advice in the reader's language", async () => {
     const who = await person({ email: 'bartholomew.quimby@mail.example' });
     const here = (await signedIn(who)).with({ 'accept-language': 'fr' });
     const answer = await change(here, who, { newPassword: 'bartholomew.quimby@mail.example' });
@@ -228,13 +228,13 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect(answer.text).toContain('facile à deviner');
   });
 
-  test('without the current password it is a mistake of the caller', async () => {
+  test('reports a missing current password as an input error', async () => {
     const who = await person();
     const answer = await change(await signedIn(who), who, { oldPassword: null });
     expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);
   });
 
-  test('an account without a password has none to change', async () => {
+  test('rejects accounts without a password', async () => {
     const who = await person();
     const here = await signedIn(who);
     await sql(
@@ -245,7 +245,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect(statusOf(await change(here, who))).toBe('NO_CURRENT_PASSWORD');
   });
 
-  test('is for oneself: of others and of accounts that are not there it is refused alike (S-128)', async () => {
+  test('treats other and unknown accounts alike (S-128)', async () => {
     const [who, other] = [await person(), await person()];
     const here = await signedIn(who);
     const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
@@ -257,7 +257,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect(await isGood(other, OLD)).toBe(true);
   });
 
-  test('five wrong passwords in a row end the session, wherever they were typed (S-87, S-122)', async () => {
+  test('ends the session after five consecutive wrong passwords on any form (S-87, S-122)', async () => {
     const who = await person();
     const here = await signedIn(who);
     const statuses = [];
@@ -267,7 +267,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect(await viewer(here)).toBe('Anonymous');
   });
 
-  test('wrong passwords are counted with those of the sign-in, right ones are not (S-122)', async () => {
+  test('counts wrong passwords together with those of sign-ins, and ignores right ones (S-122)', async () => {
     const small = { burst: 2, per_second: 0.001 };
     const rateLimiting = {
       graphql: { authenticated: AMPLE, anonymous: AMPLE },
@@ -291,7 +291,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     await strict.stop();
   });
 
-  test('one document tries one password (S-135)', async () => {
+  test('checks one password per document (S-135)', async () => {
     const who = await person();
     const input = `input: { userId: "${who.id}", currentPassword: "x", newPassword: "${NEW}" }`;
     const answer = await (await signedIn(who)).query(
@@ -303,7 +303,7 @@ describe('setPassword (account-graphql 5.2)', () => {
   test.each([
     ['passwords are switched off', { passwords: { enabled: false } }],
     ['changes are not allowed', { account: { password_change_allowed: false } }],
-  ])('while %s it answers so, for a right password as well', async (_, more) => {
+  ])('while %s it says so, even with the right password', async (_, more) => {
     const closed = await startService({ ...settings, ...more }, { like: service, clock, strengthWorker });
     const who = await person();
     const { browser } = await signedIn(who);
@@ -316,8 +316,8 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 });
 
-describe('setPassword by an access token', () => {
-  test('of the person needs the current password (S-122), and ends every browser session', async () => {
+describe('setPassword with an access token', () => {
+  test('requires the current password from the user (S-122), and ends all browser sessions', async () => {
     const who = await person();
     const here = await signedIn(who);
     const app = await withToken(who, 'openid urn:mas:graphql:*');
@@ -328,7 +328,7 @@ describe('setPassword by an access token', () => {
     expect([await isGood(who, OLD), await isGood(who, NEW)]).toEqual([false, true]);
   });
 
-  test('of an administrator needs none, for everybody, and is recorded as such', async () => {
+  test('requires no password from administrators, for any account, and records them as the actor', async () => {
     const who = await person();
     const here = await signedIn(who);
     const admin = await withToken({ username: 'root' }, 'openid urn:mas:graphql:* urn:mas:admin');

@@ -15,7 +15,7 @@ const QUERY = `{ siteConfig {
   minimumPasswordComplexity reauthMaxAge sessionLimit { softLimit hardLimit dangerousHardLimitEviction }
 } }`;
 
-test('without settings the configuration of the site is the default, and what there is not is off (account-graphql 4.4)', async () => {
+test('returns the defaults without settings, with unavailable features off (account-graphql 4.4)', async () => {
   service = await startService({ limits: { handler_timeout: '10m' } });
   expect((await new GraphqlClient(service).query(QUERY)).data).toEqual({
     siteConfig: {
@@ -40,7 +40,7 @@ test('without settings the configuration of the site is the default, and what th
   });
 });
 
-test('the configuration of the site is what the operator has set', async () => {
+test('returns the configured values', async () => {
   service = await startService({
     limits: { handler_timeout: '10m' },
     passwords: { minimum_complexity: 2 },

@@ -28,7 +28,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-test('fields that are not answered in time fail, and the others are answered (account-graphql 1.7)', async () => {
+test('fields that time out fail, and the others are returned (account-graphql 1.7)', async () => {
   const client = new pg.Client({ connectionString: service.connectionString });
   await client.connect();
   await client.query('begin; lock table oauth2_clients in access exclusive mode');
@@ -46,7 +46,7 @@ const END = `mutation EndBrowserSession($id: ID!) {
   again: endBrowserSession(input: { browserSessionId: $id }) { status }
 }`;
 
-test('a change that is not done in time does not take effect afterwards either (S-134)', async () => {
+test('a mutation that timed out does not take effect later (S-134)', async () => {
   const lotte = await GraphqlClient.signedIn(service, 'lotte', PASSWORD);
   const { data } = await lotte.query('{ viewerSession { ... on Node { id } } }');
   const { id } = Object(data).viewerSession;
@@ -66,7 +66,7 @@ test('a change that is not done in time does not take effect afterwards either (
   expect((await lotte.query('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'User' } });
 });
 
-test('F-12: what the database has no room for is answered UNAVAILABLE, and a line says which disk is full', async () => {
+test('F-12: returns UNAVAILABLE when the database is out of disk space, and logs which disk is full', async () => {
   const lotte = await GraphqlClient.signedIn(service, 'lotte', PASSWORD);
   const { data } = await lotte.query('{ viewerSession { ... on Node { id } } }');
   await sql(

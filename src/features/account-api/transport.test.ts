@@ -41,13 +41,13 @@ function logged(): string | undefined {
     ?.replaceAll('graphql.operation.', '');
 }
 
-test('the audit of GraphQL over HTTP finds nothing that must or should be otherwise', async () => {
+test('passes the GraphQL over HTTP audit', async () => {
   const results = await auditServer({ url: `${service.address}/graphql`, fetchFn: fetch });
   expect(results.length).toBeGreaterThan(50);
   expect(results.filter(({ status }) => status !== 'ok').map(({ name }) => name)).toEqual([]);
 });
 
-describe('a body (account-graphql 1.2, S-135)', () => {
+describe('a request body (account-graphql 1.2, S-135)', () => {
   const valid = JSON.stringify({ query: '{ __typename }' });
 
   test.each([
@@ -94,7 +94,7 @@ describe('a body (account-graphql 1.2, S-135)', () => {
       413,
       'PAYLOAD_TOO_LARGE',
     ],
-  ])('%s is refused', async (_, body, headers, status, code) => {
+  ])('rejects %s', async (_, body, headers, status, code) => {
     const answer = await nobody.post(body, headers);
     expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
     expect(answer.errors[0]?.extensions['requestId']).toMatch(/^POST-\d+$/);
@@ -112,13 +112,13 @@ describe('a body (account-graphql 1.2, S-135)', () => {
     ['members that nobody knows', '{"query":"{__typename}","__proto__":{"query":"x"},"id":1}', {}],
     ['the last of two documents', '{"query":"{nothing}","query":"{__typename}"}', {}],
     ['variables 10 deep', `{"query":"{__typename}","variables":${'{"a":'.repeat(10)}1${'}'.repeat(10)}}`, {}],
-  ])('%s is read', async (_, body, headers) => {
+  ])('accepts %s', async (_, body, headers) => {
     expect((await nobody.post(body, headers)).data).toEqual({ __typename: 'Query' });
   });
 });
 
-describe('a query in the address (1.3, S-138)', () => {
-  test('is answered as one in a body', async () => {
+describe('a query in the URL (1.3, S-138)', () => {
+  test('is answered like one in a body', async () => {
     const answer = await nobody.get({
       query: 'query A($x: Boolean!) { __typename @include(if: $x) }',
       variables: '{"x":true}',
@@ -135,7 +135,7 @@ describe('a query in the address (1.3, S-138)', () => {
     ['/graphql?query={__typename}&access_token=x', 400],
     [`/graphql?query={__typename}&x=${'x'.repeat(8200)}`, 414],
     ['/graphql/', 404],
-  ])('%.60s is %i', async (path, status) => {
+  ])('%.60s returns %i', async (path, status) => {
     expect((await fetch(service.address + path)).status).toBe(status);
   });
 
@@ -144,13 +144,13 @@ describe('a query in the address (1.3, S-138)', () => {
     ['a link on another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }],
     ['a page of another host of this site', { 'sec-fetch-site': 'same-site' }],
     ['a script of another site', { origin: 'https://evil.example' }],
-  ])('from %s is refused before anything is read or counted', async (_, headers) => {
+  ])('from %s is rejected before anything is parsed or counted', async (_, headers) => {
     const answer = await nobody.with(headers).get({ query: '{ __typename' });
     expect([answer.status, codesOf(answer)]).toEqual([403, ['CSRF_REJECTED']]);
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
-  test('a mutation there is refused before it runs', async () => {
+  test('rejects a mutation before running it', async () => {
     const answer = await gita.get({ query: 'mutation M { __typename }' });
     expect([answer.status, answer.headers.get('allow'), codesOf(answer)]).toEqual([
       405,
@@ -160,13 +160,13 @@ describe('a query in the address (1.3, S-138)', () => {
     expect(logged()).toBe('type=mutation name=M');
   });
 
-  test.each(['PUT', 'DELETE'])('%s is 405 and told what is answered', async (method) => {
+  test.each(['PUT', 'DELETE'])('%s returns 405 with the allowed methods', async (method) => {
     const answer = await fetch(`${service.address}/graphql`, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
   });
 });
 
-describe('the answer (1.4)', () => {
+describe('the response (1.4)', () => {
   test.each([
     ['{', 'GRAPHQL_PARSE_FAILED'],
     ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
@@ -177,7 +177,7 @@ describe('the answer (1.4)', () => {
       'query A($x: Int!) { __typename @skip(if: false) viewer @include(if: true) { __typename } node(id: "x") { id } user(id: $y) { id } }',
       'GRAPHQL_VALIDATION_FAILED',
     ],
-  ])('to %.40s is 200, or 400 where the caller knows the media type', async (query, code) => {
+  ])('to %.40s has status 200, or 400 for the GraphQL media type', async (query, code) => {
     const [plain, typed] = await Promise.all([
       nobody.query(query),
       nobody.with({ accept: 'application/graphql-response+json' }).query(query),
@@ -190,13 +190,13 @@ describe('the answer (1.4)', () => {
     expect(typed.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
   });
 
-  test('variables of another type are named', async () => {
+  test('names variables of the wrong type', async () => {
     const answer = await nobody.query('query A($id: ID!) { user(id: $id) { id } }', { id: true });
     expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['BAD_USER_INPUT'], undefined]);
     expect(answer.errors[0]?.message).toContain('$id');
   });
 
-  test('variables are not repeated, whatever is wrong with them', async () => {
+  test('never echoes variables in errors', async () => {
     const secret = 'hunter2-hunter2';
     const answers = await Promise.all([
       nobody.query(
@@ -233,7 +233,7 @@ describe('the answer (1.4)', () => {
     ]);
   });
 
-  test('an error that would repeat a long name is cut', async () => {
+  test('truncates errors that would echo a long name', async () => {
     const answer = await nobody.query(`{ ${'x'.repeat(60_000)} }`);
     expect(codesOf(answer)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(answer.text.length).toBeLessThan(1000);
@@ -244,7 +244,7 @@ describe('the answer (1.4)', () => {
     ['application/json, application/graphql-response+json;q=0.9', 'application/json'],
     ['text/html', 'application/json'],
     ['*/*', 'application/json'],
-  ])('is of the type that Accept: %s prefers, kept by nobody', async (accept, type) => {
+  ])('uses the type preferred by Accept: %s, without caching', async (accept, type) => {
     const { headers } = await nobody.with({ accept }).query('{ __typename }');
     expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
     expect([headers.get('cache-control'), headers.get('vary'), headers.get('x-content-type-options')]).toEqual([
@@ -254,7 +254,7 @@ describe('the answer (1.4)', () => {
     ]);
   });
 
-  test('a variable of text stands where an identifier is wanted, and may be null no more than that', async () => {
+  test('accepts a string variable in place of an ID, with the same nullability', async () => {
     expect((await nobody.query('query A($id: String!) { user(id: $id) { id } }', { id: 'user:x' })).data).toEqual({
       user: null,
     });
@@ -267,7 +267,7 @@ describe('the answer (1.4)', () => {
   });
 });
 
-describe('pages of other sites (1.6, S-58)', () => {
+describe('cross-site requests (1.6, S-58)', () => {
   test.each([
     ['the page of the service', () => ({ origin, 'sec-fetch-site': 'same-origin' }), 'gita'],
     ['a program', () => ({}), 'gita'],
@@ -286,7 +286,7 @@ describe('pages of other sites (1.6, S-58)', () => {
     expect(logged()).toBe('type=mutation name=M');
   });
 
-  test('without a cookie they cannot change anything either', async () => {
+  test('cannot change anything without a cookie either', async () => {
     const answer = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
     expect(answer.status).toBe(403);
     expect(service.logLines().findLast((line) => line.includes(' auth.refused '))).toContain(
@@ -294,14 +294,14 @@ describe('pages of other sites (1.6, S-58)', () => {
     );
   });
 
-  test('a query in the address bar is answered to who is signed in', async () => {
+  test('a query in the address bar is answered for the signed-in user', async () => {
     expect((await gita.with({ 'sec-fetch-site': 'none' }).get({ query: WHO })).data).toEqual({
       viewer: { username: 'gita' },
     });
   });
 });
 
-describe('limits of a document (1.7, S-134)', () => {
+describe('document limits (1.7, S-134)', () => {
   const aliases = (count: number): string =>
     `{ viewer { __typename ${Array.from({ length: count }, (_, index) => `a${index}: __typename`).join(' ')} } }`;
   const nested = (depth: number): string => {
@@ -374,7 +374,7 @@ describe('limits of a document (1.7, S-134)', () => {
     if (codes.length > 0) expect([answer.data, service.requestLines().at(-1)?.queries]).toEqual([undefined, 2]);
   });
 
-  test('ten operations with many equal fields each cost as much as one, and are refused like one', async () => {
+  test('ten operations with many equal fields each cost as much as one, and are rejected alike', async () => {
     const fields = `viewer { ${'__typename '.repeat(194)} } `.repeat(2);
     const document = Array.from({ length: 10 }, (_, index) => `query A${index} { ${fields} }`).join(' ');
     expect(codesOf(await gita.query(document, undefined, 'A0'))).toEqual(['QUERY_TOO_COMPLEX']);
@@ -389,7 +389,7 @@ describe('introspection (1.7, S-136)', () => {
     ['GraphiQL', { inputValueDeprecation: true, schemaDescription: false }],
     ['Apollo', { specifiedByUrl: true, directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true }],
     ['urql', { descriptions: false, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true }],
-  ])('the query of %s reads the schema, and its answer is kept', async (_, options) => {
+  ])('the query of %s reads the schema, and its response is cached', async (_, options) => {
     const document = getIntrospectionQuery(options);
     const first = await nobody.query(document);
     const made = cpu();
@@ -399,7 +399,7 @@ describe('introspection (1.7, S-136)', () => {
     expect(cpu()).toBeLessThan(made / 2);
   });
 
-  test('answers that are kept differ by operation and variables', async () => {
+  test('caches responses by operation and variables', async () => {
     const document =
       'query A($of: String!) { __type(name: $of) { name } } query B($of: String!) { __type(name: $of) { kind } }';
     expect((await nobody.query(document, { of: 'User' }, 'A')).data).toEqual({ __type: { name: 'User' } });
@@ -413,7 +413,7 @@ describe('introspection (1.7, S-136)', () => {
       'two operations that ask for it',
       'query A { __schema { types { name } } } query B { __schema { types { name } } }',
     ],
-  ])('%s: refused before anything is read', async (_, document) => {
+  ])('%s: rejected before execution', async (_, document) => {
     const answer = await nobody.query(document, undefined, document.startsWith('query') ? 'A' : undefined);
     expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
   });
@@ -424,7 +424,7 @@ describe('introspection (1.7, S-136)', () => {
       (n: number) => `a${n}: types { name fields { name description type { name kind } } }`,
     ],
     ['what may be null', (n: number) => `a${n}: types { description fields { description args { description } } }`],
-  ])('%s: ended as soon as the answer is too large', async (_, part) => {
+  ])('%s: aborted once the response is too large', async (_, part) => {
     for (const caller of [nobody, gita]) {
       const answer = await caller.query(`{ __schema { ${times(25, part)} } }`);
       expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['QUERY_TOO_COMPLEX'], null]);
@@ -433,7 +433,7 @@ describe('introspection (1.7, S-136)', () => {
   });
 });
 
-describe('the name of the operation in the log (1.8, S-137)', () => {
+describe('the operation name in the log (1.8, S-137)', () => {
   test.each([
     ['{', undefined, undefined],
     ['{ __typename }', undefined, 'type=query'],
@@ -457,7 +457,7 @@ describe('the name of the operation in the log (1.8, S-137)', () => {
   });
 });
 
-test('without introspection the schema is not told, nor guessed for those who mistype it (S-136)', async () => {
+test('without introspection, neither the schema nor suggestions for misspelled fields are revealed (S-136)', async () => {
   const closed = await startService(
     { graphql: { introspection: false }, rate_limiting: { graphql: { anonymous: AMPLE } } },
     { like: service, clock: new FakeClock() },
@@ -471,7 +471,7 @@ test('without introspection the schema is not told, nor guessed for those who mi
   await closed.stop();
 });
 
-test('requests are counted for each session, and for each address of those without one', async () => {
+test('rate limits by session, or by IP address without a session', async () => {
   const small = { burst: 2, per_second: 0.1 };
   const clock = new FakeClock();
   // Refills the rate limits that earlier tests used up.

@@ -97,7 +97,7 @@ async function events(): Promise<readonly { kind: string; detail: unknown }[]> {
 
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
-test('a linked account is taken away, of which an event tells and a mail', async () => {
+test('removes a linked account, records an event and sends an email', async () => {
   await sql(
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -124,7 +124,7 @@ test('a linked account is taken away, of which an event tells and a mail', async
   expect(await unlink(id)).toEqual({ status: 'NOT_FOUND', user: null });
 });
 
-test('a provider whose links are managed there keeps them', async () => {
+test('keeps links of providers that manage them', async () => {
   const id = await link(MANAGED);
   expect(await unlink(id)).toEqual({
     status: 'MANAGED_BY_PROVIDER',
@@ -133,7 +133,7 @@ test('a provider whose links are managed there keeps them', async () => {
   expect(await events()).toEqual([]);
 });
 
-test('the last way to sign in cannot be taken away; providers that are off and passwords that are off are none', async () => {
+test('refuses to remove the last sign-in method; disabled providers and passwords do not count', async () => {
   const id = await link(PROVIDER);
   await link(OFF);
   expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
@@ -154,7 +154,7 @@ test('the last way to sign in cannot be taken away; providers that are off and p
   expect(await loginMethods()).toEqual(['UPSTREAM']);
 });
 
-test('of two removals of the last two ways at once one is refused', async () => {
+test('refuses one of two concurrent removals of the last two sign-in methods', async () => {
   const ids = [await link(PROVIDER), await link(OTHER)];
   await dropPassword();
   const outcomes = await Promise.all(ids.map(async (id) => Object(await unlink(id)).status));
@@ -162,7 +162,7 @@ test('of two removals of the last two ways at once one is refused', async () => 
   expect(await loginMethods()).toEqual(['UPSTREAM']);
 });
 
-test('who was not recently asked who they are is asked first, but not for what is not there (2.5, 7.3)', async () => {
+test('requires a recent authentication, but not for unknown links (2.5, 7.3)', async () => {
   const id = await link(PROVIDER);
   clock.advanceSeconds(601);
   const refused = await person.query(UNLINK, { id });
@@ -172,7 +172,7 @@ test('who was not recently asked who they are is asked first, but not for what i
   expect(await unlink(`upstream_oauth2_link:${ABSENT}`)).toEqual({ status: 'NOT_FOUND', user: null });
 });
 
-test('links of others are answered as those that are not there (S-84, S-128)', async () => {
+test('treats links of other users as unknown (S-84, S-128)', async () => {
   const id = await link(PROVIDER);
   const stranger = await GraphqlClient.signedIn(service, 'person1', PASSWORD);
   const foreign = await stranger.query(UNLINK, { id });

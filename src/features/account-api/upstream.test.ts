@@ -74,7 +74,7 @@ function uuid(id: string): string {
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 describe('providers', () => {
-  test('are known to everybody, those that are switched off to nobody', async () => {
+  test('are visible to everybody, unless disabled', async () => {
     const fields = 'id createdAt issuer clientId humanName brandName linkUrl';
     const query = `query($id: ID!) { upstreamOauth2Provider(id: $id) { ${fields} } node(id: $id) { id __typename } }`;
     expect((await nobody.query(query, { id: THIRD })).data).toEqual({
@@ -103,7 +103,7 @@ describe('providers', () => {
     return { ids: nodes.map(({ id }: { id: string }) => id), ...pageInfo };
   }
 
-  test('are listed in the order of their identifiers, a page at a time, by one statement', async () => {
+  test('are listed in the order of their IDs, page by page, with one statement', async () => {
     const whole = await list('first: 20');
     expect(whole).toMatchObject({ ids: [FIRST, SECOND, THIRD], hasPreviousPage: false, hasNextPage: false });
     // One of them charges the caller's rate limit.
@@ -128,7 +128,7 @@ describe('providers', () => {
 describe('links', () => {
   const LINKS = 'query($id: ID!) { upstreamOauth2Link(id: $id) { id } node(id: $id) { id } }';
 
-  test('are listed by their person, those to providers that are switched off left out', async () => {
+  test('are listed to their user, except those to disabled providers', async () => {
     const fields = 'id subject humanAccountName lastUsedAt provider { id humanName } user { username }';
     const { data } = await mona.query(
       `{ viewer { ... on User { upstreamOauth2Links { totalCount nodes { ${fields} } } } } }`,
@@ -149,7 +149,7 @@ describe('links', () => {
     expect(none.data).toEqual({ viewer: { upstreamOauth2Links: { totalCount: 0 } } });
   });
 
-  test('of others are answered as those that are not there (S-84, S-128)', async () => {
+  test('of other users are treated as unknown (S-84, S-128)', async () => {
     expect((await mona.query(LINKS, { id: links[0] })).data).toEqual({
       upstreamOauth2Link: { id: links[0] },
       node: { id: links[0] },
@@ -167,7 +167,7 @@ describe('links', () => {
   });
 });
 
-test('a single sign-on of a chat client tells what came of it, and sessions are filtered by it', async () => {
+test("a chat client's SSO login shows its result, and sessions can be filtered by it", async () => {
   const chat = new ChatClient(service);
   const token = await loginTokenOf(mona.browser ?? expect.fail('no browser'));
   await loginTokenOf(mona.browser ?? expect.fail('no browser'));
@@ -202,7 +202,7 @@ test('a single sign-on of a chat client tells what came of it, and sessions are 
   });
 });
 
-test('an application says of which type it is, and whether the people who run the service know it', async () => {
+test('an application shows its type, and whether the operator configured it', async () => {
   const registered = await fetch(`${service.address}/oauth2/registration`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -226,7 +226,7 @@ test('an application says of which type it is, and whether the people who run th
   expect(await clientOf(PLAIN_CLIENT)).toEqual({ applicationType: null, isVerified: true });
 });
 
-test('a provider says what people call it, and whether they may link and unlink an account there', async () => {
+test('a provider shows its name, and whether users may link and unlink accounts', async () => {
   const { data } = await mona.query(
     '{ upstreamOauth2Providers { nodes { id name linkingAllowed unlinkingAllowed } } }',
   );

@@ -61,7 +61,7 @@ async function ownToken(scope: string): Promise<string> {
   return String(body['access_token']);
 }
 
-test('nobody, and a person by a token', async () => {
+test('an anonymous viewer, and a user with a token', async () => {
   const nobody = { viewer: { __typename: 'Anonymous' }, viewerSession: { __typename: 'Anonymous' } };
   expect(await ask(WHO)).toMatchObject({ status: 200, body: { data: nobody } });
 
@@ -82,7 +82,7 @@ test('nobody, and a person by a token', async () => {
   });
 });
 
-test('a client of policy.data.admin_clients by a token of its own', async () => {
+test('a client listed in policy.data.admin_clients, with its own token', async () => {
   const token = await ownToken(GRAPHQL);
   expect(await ask(WHO, token)).toMatchObject({
     status: 200,
@@ -95,7 +95,7 @@ test('a client of policy.data.admin_clients by a token of its own', async () => 
   expect(await ask(find, admin)).toMatchObject({ body: { data: { userByUsername: { username: 'amira' } } } });
 });
 
-test('no other client gets one, and one that is no longer listed loses it', async () => {
+test('refuses other clients, and clients that are no longer listed', async () => {
   for (const scope of [GRAPHQL, 'urn:latchkey:graphql:*']) {
     expect(await tokens(OTHER, { grant_type: 'client_credentials', scope })).toMatchObject({
       status: 400,

@@ -57,7 +57,7 @@ async function signedIn(from = service, acceptLanguage = 'en'): Promise<{ browse
 
 const opener = ({ headers }: Shown) => headers['cross-origin-opener-policy'];
 
-describe('the page of the account area', () => {
+describe('the account page', () => {
   test.each([
     '/account/',
     '/account/sessions',
@@ -67,7 +67,7 @@ describe('the page of the account area', () => {
     '/account//',
     '/account/?action=org.chat.profile',
     '/account/?action=unknown&action=twice',
-  ])('%s is the same for who is signed in, by one statement', async (path) => {
+  ])('%s is the same for all signed-in users, with one statement', async (path) => {
     const { browser, username } = await signedIn();
     const reference = await browser.get('/account/');
     const shown = await browser.get(path);
@@ -79,7 +79,7 @@ describe('the page of the account area', () => {
     expect(shown.body).not.toContain(shown.forms[0]?.inputs.get('csrf') ?? 'csrf');
   });
 
-  test('HEAD is answered as GET without a body', async () => {
+  test('answers HEAD like GET without a body', async () => {
     const { browser } = await signedIn();
     const page = await browser.get('/account/sessions');
     const head = await browser.head('/account/sessions');
@@ -88,7 +88,7 @@ describe('the page of the account area', () => {
     expect(head.headers['content-type']).toBe('text/html; charset=utf-8');
   });
 
-  test('has the headers of a page, and keeps its window to itself', async () => {
+  test('has the page headers, and isolates its window', async () => {
     const { browser } = await signedIn();
     const { headers } = await browser.get('/account/');
     expect(headers).toMatchObject({
@@ -106,7 +106,7 @@ describe('the page of the account area', () => {
     });
   });
 
-  test('names the files of the build with their hashes, and what the script imports', async () => {
+  test('references the hashed build files and the modules that the script imports', async () => {
     const { browser } = await signedIn();
     const { body } = await browser.get('/account/');
     const integrity = (name: string) =>
@@ -124,7 +124,7 @@ describe('the page of the account area', () => {
     expect(body).toContain('<meta name="color-scheme" content="light dark"');
   });
 
-  test('has its settings as attributes, and no script or style of its own (security 3.5)', async () => {
+  test('passes its settings as attributes, without inline scripts or styles (security 3.5)', async () => {
     const looks = { publicBase: 'https://example.org/auth/', protocolName: 'matrix' };
     await withService({ ...looks, recovery: { account: { clientLogos: 'proxy' } } }, async (other) => {
       const { browser } = await signedIn(other);
@@ -150,7 +150,7 @@ describe('the page of the account area', () => {
   test.each([
     ['https://plans.example/manage?of=us', 'https://plans.example'],
     ['http://plans.example:8443', 'http://plans.example:8443'],
-  ])('may show a frame of the origin of %s alone', async (planManagementIframeUri, origin) => {
+  ])('allows frames of the origin of %s only', async (planManagementIframeUri, origin) => {
     await withService({ planManagementIframeUri }, async (other) => {
       const { browser } = await signedIn(other);
       for (const path of ['/account/', '/account/plan']) {
@@ -164,7 +164,7 @@ describe('the page of the account area', () => {
     });
   });
 
-  test('is in the language of the reader', async () => {
+  test("uses the reader's language", async () => {
     const { browser } = await signedIn(service, 'de');
     const german = await browser.get('/account/');
     expect(german.headers['content-language']).toBe('de');
@@ -174,7 +174,7 @@ describe('the page of the account area', () => {
     expect((await arabic.browser.get('/account/')).body).toContain('<html lang="ar" dir="rtl">');
   });
 
-  test('loads its texts in the words and languages of the operator', async () => {
+  test("loads its texts in the operator's wording and languages", async () => {
     const english = { 'account.sessions.all': 'Show all', 'account.sessions.back': 'All sessions' };
     const built = new AssetFiles({ 'account-en.json': 'account-en-0a1b2c3d.json' }, () =>
       Buffer.from(JSON.stringify(english)),
@@ -191,21 +191,21 @@ describe('the page of the account area', () => {
     });
   });
 
-  test('says without scripts what is missing, and how to sign out', async () => {
+  test('explains without JavaScript what is missing, and how to sign out', async () => {
     const { browser } = await signedIn();
     const noscript = /<noscript>(.*)<\/noscript>/s.exec((await browser.get('/account/')).body)?.[1] ?? '';
     expect(noscript).toContain('JavaScript');
     expect([...noscript.matchAll(/href="([^"]*)"/g)].map((found) => found[1])).toEqual(['/logout', '/login']);
   });
 
-  test.each(['POST', 'PUT', 'DELETE'])('%s is 405', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE'])('%s returns 405', async (method) => {
     const { browser } = await signedIn();
     const headers = { 'x-http-method-override': method };
     const shown = await browser.post('/account/sessions', new URLSearchParams(), headers);
     expect([shown.status, shown.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
-  test.each(['iframe', 'script', 'image'])('is not to be had as %s of another page (S-68)', async (destination) => {
+  test.each(['iframe', 'script', 'image'])('cannot be loaded as %s by another page (S-68)', async (destination) => {
     const { browser } = await signedIn();
     const asked = await browser.get('/account/', { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' });
     expect([asked.status, asked.body]).toEqual([403, '']);
@@ -219,7 +219,7 @@ describe('the page of the account area', () => {
 test.each([
   ['', 'https://auth.example.org/account/'],
   ['?action=profile&x=%2F%2Fevil.example', 'https://auth.example.org/account/?action=profile&x=%2F%2Fevil.example'],
-])('/account%s leads to the area, with its query', async (query, location) => {
+])('/account%s redirects to the account page, with its query', async (query, location) => {
   const shown = await service.browser().get(`/account${query}`);
   expect([shown.status, shown.location]).toEqual([303, location]);
   expect(service.lastRequest().queries).toBe(0);
@@ -229,7 +229,7 @@ describe('GET /account/password/recovery', () => {
   const PATH = '/account/password/recovery';
   const TICKET = 'T'.repeat(32);
 
-  test('is the same page for everybody, whatever the ticket, and looks at nothing (browser-flows 7.3)', async () => {
+  test('is the same page for every ticket, without a database query (browser-flows 7.3)', async () => {
     const { browser } = await signedIn();
     const reference = await browser.get('/account/');
     for (const one of [browser, service.browser()]) {
@@ -243,7 +243,7 @@ describe('GET /account/password/recovery', () => {
     expect((await service.browser().head(`${PATH}?ticket=${TICKET}`)).status).toBe(200);
   });
 
-  test('keeps the ticket in its address: nothing that the page asks for tells it, nor the log (S-120)', async () => {
+  test('keeps the ticket in its URL, out of subrequests and the log (S-120)', async () => {
     const ticket = 'Never1Written2Anywhere3ButHere45';
     const { body, headers } = await service.browser().get(`${PATH}?ticket=${ticket}`);
     expect(headers).toMatchObject({
@@ -257,7 +257,7 @@ describe('GET /account/password/recovery', () => {
     expect(service.lines.join('\n')).not.toContain(ticket);
   });
 
-  test.each(['', '?ticket=', '?ticket'])('%j leads to the beginning', async (query) => {
+  test.each(['', '?ticket=', '?ticket'])('%j redirects to the start of the recovery', async (query) => {
     const { headers, location, status } = await service.browser().get(PATH + query);
     expect([status, location, headers['referrer-policy']]).toEqual([
       303,
@@ -266,12 +266,12 @@ describe('GET /account/password/recovery', () => {
     ]);
   });
 
-  test.each(['/', '/x', '/../change'])('with %s behind it is a page like others', async (end) => {
+  test.each(['/', '/x', '/../change'])('with %s appended is an ordinary page', async (end) => {
     const { status, location } = await service.browser().get(`${PATH}${end}?ticket=${TICKET}`);
     expect([status, location?.includes('ticket')]).toEqual([303, false]);
   });
 
-  test('is not posted to', async () => {
+  test('rejects POST', async () => {
     const { headers, status } = await service.browser().post(PATH, new URLSearchParams({ ticket: TICKET }));
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
@@ -280,14 +280,14 @@ describe('GET /account/password/recovery', () => {
 describe('GET /.well-known/change-password', () => {
   const PATH = '/.well-known/change-password';
 
-  test('leads to the page by its whole address, for an hour, without a session (oauth 2.3)', async () => {
+  test("redirects to the page's absolute URL, cached for an hour, without a session (oauth 2.3)", async () => {
     const { status, headers } = await service.browser().get(PATH);
     expect([status, headers.location]).toEqual([303, 'https://auth.example.org/account/password/change']);
     expect(headers['cache-control']).toBe('public, max-age=3600');
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('answers at the origin, too, when the public base has a path', async () => {
+  test('also responds at the origin when the public base has a path', async () => {
     await withService({ publicBase: 'https://example.org/auth/' }, async (below) => {
       for (const path of [PATH, `/auth${PATH}`]) {
         const { headers } = await below.browser().get(`https://example.org${path}`);
@@ -297,7 +297,7 @@ describe('GET /.well-known/change-password', () => {
   });
 });
 
-describe('somebody who is not signed in', () => {
+describe('a signed-out visitor', () => {
   const MANAGE = '?kind=manage_account';
   const LONG = 'D'.repeat(256);
 
@@ -343,14 +343,14 @@ describe('somebody who is not signed in', () => {
     [`/account/?org.chat.msc4198.login_hint=${LONG}`, `${MANAGE}&login_hint=${LONG}`],
     [`/account/?org.chat.msc4198.login_hint=${LONG}x`, MANAGE],
     ['/account/?login_hint=a', MANAGE],
-  ])('is sent from %s to sign in, without a statement', async (path, query) => {
+  ])('is redirected from %s to the sign-in page, without a statement', async (path, query) => {
     const shown = await service.browser().get(path);
     expect([shown.status, shown.location]).toEqual([303, `${LOGIN}${query}`]);
     expect(shown.headers['cache-control']).toBe('no-store');
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('comes back to the page with the action after signing in', async () => {
+  test('returns to the page with its action after signing in', async () => {
     const { username } = await signedIn();
     const browser = service.browser();
     await browser.open('/account/devices/A%2Fb');
@@ -359,7 +359,7 @@ describe('somebody who is not signed in', () => {
     expect((await browser.follow()).body).toContain('<div id="root"');
   });
 
-  test('comes back to the page that changes the password', async () => {
+  test('returns to the change-password page', async () => {
     const { username } = await signedIn();
     const browser = service.browser();
     await browser.open('/account/password/change');
@@ -368,7 +368,7 @@ describe('somebody who is not signed in', () => {
     expect((await browser.follow()).body).toContain('<div id="root"');
   });
 
-  test('and of another protocol is sent with its names', async () => {
+  test('is redirected with the action names of another protocol', async () => {
     await withService({ protocolName: 'matrix' }, async (other) => {
       const browser = other.browser();
       expect((await browser.get('/account/?action=org.matrix.device_view&device_id=A')).location).toBe(
@@ -382,7 +382,7 @@ describe('somebody who is not signed in', () => {
   });
 });
 
-describe('the window that opened the page keeps no handle on it, but for a reset of keys (S-68)', () => {
+describe('the opener window keeps no handle on the page, except for a cross-signing reset (S-68)', () => {
   test.each([
     ['/account/reset-cross-signing', undefined],
     ['/account/reset-cross-signing/success', undefined],
@@ -405,13 +405,13 @@ describe.each([
   ],
   ['locked', "update users set locked_at = created_at where username = '"],
   ['deactivated', "update users set deactivated_at = created_at where username = '"],
-])('a person who was %s elsewhere', (word, statement) => {
+])('a user who was %s elsewhere', (word, statement) => {
   test.each([
     ['/account/', '/account/'],
     ['/account/sessions', '/account/?action=sessions_list'],
     ['/account/devices/A', '/account/?action=session_view&device_id=A'],
     ['/account/password/change', '/account/password/change'],
-  ])('reads so at %s, and goes on after the button', async (path, next) => {
+  ])('sees a notice at %s, and continues with the button', async (path, next) => {
     const { browser, username } = await signedIn();
     await sql(testDatabase.database, `${statement}${username}'`);
     const shown = await browser.get(path);

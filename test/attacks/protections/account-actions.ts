@@ -14,7 +14,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 128,
     removals: [{ text: "if (reads !== 'anybody' && reads !== user) throw unauthorized(caller);" }],
     test: DISPLAY_NAME,
-    testName: 'is for oneself, and for administrators',
+    testName: 'is limited to the user and administrators',
   },
   {
     name: 'name-of-chat-client-of-others',
@@ -138,7 +138,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
       },
     ],
     test: ADMINISTRATION,
-    testName: 'of a deactivated account has the homeserver do it first',
+    testName: 'reactivates a deactivated account at the homeserver first',
   },
   {
     name: 'sessions-by-administrators',
@@ -146,6 +146,6 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 102,
     removals: [{ text: 'exists (select from account where is_usable)', instead: 'exists (select from account)' }],
     test: CREATE_SESSION,
-    testName: 'locked or deactivated',
+    testName: 'rejects unknown, locked and deactivated accounts',
   },
 ];

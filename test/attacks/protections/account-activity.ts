@@ -21,7 +21,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     attack: 128,
     removals: [{ text: 'where l.id = own.id and own.has_other', instead: 'where l.id = own.id' }],
     test: UNLINK,
-    testName: 'the last way to sign in',
+    testName: 'refuses to remove the last sign-in method; disabled providers and passwords do not count',
   },
   {
     name: 'account-unlink-freshness',
@@ -50,7 +50,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: APPLICATIONS,
-    testName: 'are listed with what they may do',
+    testName: 'lists their permissions, with a constant number of statements for any number of sessions',
   },
   {
     name: 'account-revoke-consent-owner',
@@ -87,6 +87,6 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     attack: 87,
     removals: [{ text: 'is not null and (select count(*) from recent) <', instead: 'is not null and 0 <' }],
     test: EVENTS,
-    testName: 'wrong passwords are ten rows',
+    testName: 'stores ten wrong passwords an hour, and counts the others in the newest event',
   },
 ];

@@ -124,7 +124,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [{ text: 'if (this.#isOver) throw tooLate();' }],
     test: 'src/features/account-api/timeout.test.ts',
-    testName: 'does not take effect afterwards either (S-134)',
+    testName: 'a mutation that timed out does not take effect later (S-134)',
   },
   {
     name: 'graphql-one-code',
@@ -140,7 +140,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 58,
     removals: [{ text: "if (isForeign) throw this.#crossSite('cross-site GET query rejected');" }],
     test: TEST,
-    testName: 'is refused before anything is read or counted',
+    testName: 'is rejected before anything is parsed or counted',
   },
   {
     name: 'graphql-charged-before-parsing',
@@ -154,7 +154,7 @@ export const GRAPHQL: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'requests are counted for each session',
+    testName: 'rate limits by session, or by IP address without a session',
   },
   {
     name: 'graphql-one-schema',
@@ -170,7 +170,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 136,
     removals: [{ text: 'if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;' }],
     test: 'src/features/account-api/complexity.test.ts',
-    testName: 'what is asked of the schema counts',
+    testName: 'introspection fields count like other fields (1.7, S-136)',
   },
   {
     name: 'graphql-introspection-kept',
@@ -194,6 +194,6 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [{ text: 'isOurs || MISSING_FIELD.test(error.message)', instead: 'error.message !== ""' }],
     test: TEST,
-    testName: 'variables are not repeated',
+    testName: 'never echoes variables in errors',
   },
 ];

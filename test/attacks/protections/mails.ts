@@ -45,7 +45,7 @@ export const MAILS: readonly Protection[] = [
       { text: "key: address.toLowerCase().normalize('NFC')", instead: 'key: address.toLowerCase()' },
     ],
     test: EMAILS_TEST,
-    testName: 'belongs to one account however it is typed (RFC 6531)',
+    testName: 'accepts letters of any script, and belongs to one account in all its spellings (RFC 6531)',
   },
   {
     name: 'notices-limited',
@@ -155,7 +155,7 @@ export const MAILS: readonly Protection[] = [
     attack: 123,
     removals: [{ text: "return await checkPassword(context, caller, password ?? '');", instead: 'return CONFIRMED;' }],
     test: EMAILS_TEST,
-    testName: 'gives the password',
+    testName: 'requires the password, checked before mails are counted, and counts as an authentication',
   },
   {
     name: 'email-change-recent',
@@ -181,7 +181,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: EMAILS_TEST,
-    testName: 'of another session is unknown there',
+    testName: 'of another session is unknown, even to the same user (S-128)',
   },
   {
     name: 'email-owner',
@@ -189,7 +189,7 @@ export const MAILS: readonly Protection[] = [
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: 'src/features/account-api/change-emails.test.ts',
-    testName: 'by nobody else',
+    testName: 'treats addresses of other users as unknown (S-128)',
   },
   {
     name: 'last-email',
@@ -197,6 +197,6 @@ export const MAILS: readonly Protection[] = [
     attack: 101,
     removals: [{ text: "if (row?.has_other_way !== true) return 'last';" }],
     test: 'src/features/account-api/change-emails.test.ts',
-    testName: 'but not the last',
+    testName: 'refuses the last one, unless another sign-in method exists',
   },
 ];

@@ -87,7 +87,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: API,
-    testName: 'five wrong codes end it, also when they come at once',
+    testName: 'five wrong codes end the setup, even when concurrent, and the right one is then too late',
   },
   {
     name: 'totp-enrolment-of-session',
@@ -105,7 +105,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: API,
-    testName: 'another browser of the same person cannot go on with it',
+    testName: 'rejects other browsers of the same user, and other users, who could add their own app (S-90)',
   },
   {
     name: 'totp-enrolment-after-removal',
@@ -113,7 +113,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
     attack: 100,
     removals: [{ text: 'delete from user_totp_enrolments e where e.user_id = :userId::uuid', instead: 'select 1' }],
     test: API,
-    testName: 'one that is being set up ends when the app is removed',
+    testName: 'removing the app cancels a pending setup, so that nobody else can restore it',
   },
   {
     name: 'factor-change-reauth',
@@ -125,7 +125,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       { text: 'requireRecentAuthentication(context);\n  const recoveryCodes', instead: 'const recoveryCodes' },
     ],
     test: API,
-    testName: 'each change takes a recent sign-in (R-32)',
+    testName: 'each change requires a recent sign-in (R-32), which protects an unattended browser',
   },
   {
     name: 'factors-deactivated',
@@ -138,6 +138,6 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: API,
-    testName: 'nothing of it is left when the account is deactivated (S-133)',
+    testName: 'deactivation deletes the app and the recovery codes (S-133)',
   },
 ];

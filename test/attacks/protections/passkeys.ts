@@ -113,6 +113,6 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 101,
     removals: [{ text: 'where k.id = own.id and own.has_other', instead: 'where k.id = own.id' }],
     test: 'src/features/account-api/passkeys.test.ts',
-    testName: 'of two passkeys that are the only ways in',
+    testName: 'of two passkeys that are the only sign-in methods, two concurrent removals take one (security S-101)',
   },
 ];

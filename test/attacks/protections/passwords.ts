@@ -21,7 +21,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/set-password.test.ts',
-    testName: 'ends what was asked for, and never the own session',
+    testName: 'ends the requested sessions, and never the current one (R-33, S-126)',
   },
   {
     name: 'password-change-applications',
@@ -47,7 +47,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/set-password.test.ts',
-    testName: 'ends what was asked for, and never the own session',
+    testName: 'ends the requested sessions, and never the current one (R-33, S-126)',
   },
   {
     name: 'password-change-new-password-rules',
@@ -90,7 +90,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'a weak password leaves the ticket as it is',
+    testName: 'keeps the ticket when the password is weak, and returns suggestions',
   },
   {
     name: 'graphql-password-of-others',
@@ -116,7 +116,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/set-password.test.ts',
-    testName: 'of the person needs the current password (S-122)',
+    testName: 'requires the current password from the user (S-122), and ends all browser sessions',
   },
   {
     name: 'graphql-one-guess',

@@ -27,7 +27,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 100,
     removals: [{ text: `\n       and \${recoverySessionIsOpen('s')} and \${passwordIsUnchanged('t')}` }],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'of eight requests with one ticket',
+    testName: 'sets the password once for eight requests with one ticket on two instances (S-100)',
   },
   {
     name: 'recovery-ticket-lifetime',
@@ -53,7 +53,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'sets the password, ends every browser session',
+    testName: 'sets the password, ends all browser sessions and other tickets, and signs nobody in',
   },
   {
     name: 'recovery-of-usable-accounts',
@@ -93,7 +93,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'by all fields together (S-119)',
+    testName: 'allows twenty lookups a minute from one address, across all fields (S-119)',
   },
   {
     name: 'recovery-signed-out',
@@ -101,7 +101,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 119,
     removals: [{ text: "if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');" }],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'is for people who are not signed in',
+    testName: 'is limited to signed-out users, and refuses cross-site requests (S-119)',
   },
   {
     name: 'recovery-page-referrer',
@@ -109,6 +109,6 @@ export const RECOVERY: readonly Protection[] = [
     attack: 120,
     removals: [{ text: "{ 'referrer-policy': 'no-referrer', 'cross-origin", instead: "{ 'cross-origin" }],
     test: 'src/features/account-area/account-area.test.ts',
-    testName: 'keeps the ticket in its address',
+    testName: 'keeps the ticket in its URL, out of subrequests and the log (S-120)',
   },
 ];

@@ -27,7 +27,7 @@ async function answer(isAnonymous: boolean, count: number, source = '{ items { t
 test.each([
   [true, 1000, 1100],
   [false, 8000, 8400],
-])('anonymous: %s; an answer of %i kB is made, one of %i kB is not', async (isAnonymous, below, above) => {
+])('anonymous: %s; allows a response of %i kB, and rejects one of %i kB', async (isAnonymous, below, above) => {
   const small = await answer(isAnonymous, below);
   expect([small.code, small.made, small.answerSize.isExceeded]).toEqual([undefined, below, false]);
   const large = await answer(isAnonymous, above * 2);
@@ -35,7 +35,7 @@ test.each([
   expect(large.made).toBeLessThan(above);
 });
 
-test('fields that may be null are left out without an error for each, and bytes are counted, not characters', async () => {
+test('omits nullable fields without one error each, and counts bytes rather than characters', async () => {
   const large = await answer(true, 20_000, '{ items { note } }');
   expect([large.code, large.errors, large.answerSize.isExceeded]).toEqual([undefined, undefined, true]);
   expect(large.made).toBeLessThan(1100);
