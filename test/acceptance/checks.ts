@@ -282,9 +282,12 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'client, device and chat client requests in the browser: the signed-in user',
         shownBy: [
-          ['src/features/authorization/authorization.test.ts', 'and never consented sees the consent page'],
+          [
+            'src/features/authorization/authorization.test.ts',
+            'without consent sees the consent page; prompt=none: consent_required, and no grant is kept (S-10)',
+          ],
           ['src/features/device/device.test.ts', 'code, sign-in, page, consent'],
-          ['src/features/chat-compat/sso.test.ts', 'asks a person who is signed in, with all that they need'],
+          ['src/features/chat-compat/sso.test.ts', 'asks a signed-in user, with all details for the decision'],
         ],
       },
       {
@@ -312,17 +315,23 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'chat clients: sign-in, sign-out, refresh',
         shownBy: [
-          ['src/features/chat-compat/login.test.ts', 'gives a token that does not expire, the device'],
+          ['src/features/chat-compat/login.test.ts', 'returns a non-expiring token, the device and the full user id'],
           ['src/features/chat-compat/log-out.test.ts', 'ends the session with all its tokens, and no other'],
-          ['src/features/chat-compat/refresh.test.ts', 'gives a new pair; the old access token stops working'],
+          [
+            'src/features/chat-compat/refresh.test.ts',
+            'returns a new pair and invalidates the old access token at once',
+          ],
         ],
       },
       {
         what: 'GraphQL and the admin API',
         shownBy: [
           ['src/features/account-api/transport.test.ts', 'with the cookie, %s'],
-          ['src/features/admin-api/admin-api.test.ts', 'an application with its own right, and a person'],
-          ['src/features/admin-api/personal-sessions.test.ts', 'administers as a locked account, in whose name'],
+          ['src/features/admin-api/admin-api.test.ts', 'accepts clients with their own right, and users with theirs'],
+          [
+            'src/features/admin-api/personal-sessions.test.ts',
+            'can act as a locked account, named in the log, while account and owner have the right',
+          ],
         ],
       },
       {
@@ -423,12 +432,17 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'pagination over 1,000 rows in both directions during inserts',
-        shownBy: [['src/features/admin-api/walks.test.ts', 'sees whatever was there when it began, each once']],
+        shownBy: [
+          ['src/features/admin-api/walks.test.ts', 'returns every row that existed at the start, once and in order'],
+        ],
       },
       {
         what: 'responses match /api/spec.json',
         shownBy: [
-          ['src/features/admin-api/admin-api.test.ts', 'has an example for each body and each answer'],
+          [
+            'src/features/admin-api/admin-api.test.ts',
+            'is valid, with an example for each body and response that matches its schema',
+          ],
           ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
           ['tools/admin-api/run.js'],
         ],
@@ -473,7 +487,7 @@ export const CHECKS: readonly Check[] = [
         what: 'deletes expired data and nothing else',
         shownBy: [
           [SWEEPS, 'data that cleanup deletes and keeps (operations 6.4)'],
-          ['src/features/chat-compat/clean-up.test.ts', 'that have expired go a day later'],
+          ['src/features/chat-compat/clean-up.test.ts', 'are deleted a day after expiry, never without an expiry'],
         ],
       },
       {

@@ -73,11 +73,11 @@ async function person(more: Readonly<Record<string, unknown>> = {}) {
 const codes = ({ body }: { readonly body: { readonly errors?: readonly { readonly code: string }[] } }) =>
   body.errors?.map(({ code }) => code);
 
-describe('who may call (operations 4.1)', () => {
+describe('access control (operations 4.1)', () => {
   const raw = (headers: Readonly<Record<string, string>>, path = '/api/admin/v1/users') =>
     fetch(service.address + path, { headers });
 
-  test('an application with its own right, and a person with theirs', async () => {
+  test('accepts clients with their own right, and users with theirs', async () => {
     expect((await admin.get('users')).status).toBe(200);
     expect(service.requestLines().at(-1)?.requester).toBe(`oauth2-client:${CLIENT}`);
     await insertTestAccount(
@@ -91,7 +91,7 @@ describe('who may call (operations 4.1)', () => {
     expect(service.requestLines().at(-1)?.requester).toMatch(/^user:.*root/);
   });
 
-  test('nobody without a token, with a wrong one, or with one of another scope', async () => {
+  test('rejects missing tokens, invalid tokens and tokens without the admin scope', async () => {
     const none = await raw({});
     expect(none.status).toBe(401);
     expect(none.headers.get('www-authenticate')).toBe('Bearer');
@@ -103,7 +103,7 @@ describe('who may call (operations 4.1)', () => {
     expect(other.status === 403 || body['access_token'] === undefined).toBe(true);
   });
 
-  test('wrong tokens are counted by address, and right ones go on', async () => {
+  test('rate limits invalid tokens by IP address, and still accepts valid ones', async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) {
       statuses.push((await raw({ authorization: `Bearer ${newToken('mat')}` })).status);
@@ -113,7 +113,7 @@ describe('who may call (operations 4.1)', () => {
   });
 
   test.each([undefined, 'Bearer x', 'Basic eDp5', 'Bearer mat_abcdefghijklmnopqrstuvwxyz0123_000000'])(
-    'what is not a token by its shape costs no statement: %s',
+    'rejects a malformed token without a statement: %s',
     async (authorization) => {
       const { status } = await raw(authorization === undefined ? {} : { authorization });
       expect(status).toBe(401);
@@ -121,7 +121,7 @@ describe('who may call (operations 4.1)', () => {
     },
   );
 
-  test('unknown paths and methods answer in the format of the API', async () => {
+  test("answers unknown paths and methods in the API's format", async () => {
     const unknown = await raw({}, '/api/admin/v1/nothing');
     expect([unknown.status, codes({ body: await unknown.json() })]).toEqual([404, ['not_found']]);
     const method = await fetch(`${service.address}/api/admin/v1/users`, { method: 'PUT' });
@@ -130,7 +130,7 @@ describe('who may call (operations 4.1)', () => {
 });
 
 describe('lists (operations 4.2)', () => {
-  test('go on by their links in both directions, and count', async () => {
+  test('paginate with links in both directions, with a total count', async () => {
     for (let count = 0; count < 5; count += 1) {
       await person();
       clock.advanceSeconds(1);
@@ -152,7 +152,7 @@ describe('lists (operations 4.2)', () => {
     expect(before.body.data?.map(({ id }) => id)).toEqual(seen.slice(-4, -2));
   });
 
-  test('count alone, or not at all', async () => {
+  test('return only the count, or no count', async () => {
     const only = await admin.get('users?count=only');
     expect(only.body.data).toBeUndefined();
     expect(Object.keys(only.body.links ?? {})).toEqual(['self']);
@@ -175,14 +175,14 @@ describe('lists (operations 4.2)', () => {
     ['filter[active-oauth2-client]', 'filter[active-oauth2-client]'],
     ['page[after]=', 'page[after]'],
     ['page[size]=1', 'page[size]'],
-  ])('refuse %s', async (query, parameter) => {
+  ])('reject %s', async (query, parameter) => {
     const answer = await admin.get(`users?${query}`);
     expect([answer.status, codes(answer)]).toEqual([400, ['invalid_parameter']]);
     expect(answer.body.errors?.[0]?.source).toEqual({ parameter });
   });
 
   test.each(['page[first]=200', 'page[first]=1000', 'page[first]=1001', 'page[last]=4294967296'])(
-    'accept %s; more than 1,000 records count as 1,000',
+    'accept %s, capped at 1,000 records',
     async (query) => {
       const { status, body } = await admin.get(`users?${query}`);
       expect(status).toBe(200);
@@ -191,13 +191,13 @@ describe('lists (operations 4.2)', () => {
     },
   );
 
-  test('ignore parameters that are neither filters nor pages', async () => {
+  test('ignore unknown parameters', async () => {
     const { status, body } = await admin.get('users?_=1732752000&order_by=name&count=false');
     expect(status).toBe(200);
     expect(body.links?.['self']).toBe('/api/admin/v1/users?count=false&page[first]=10');
   });
 
-  test('keep their filters in links, and are 404 for what a filter names that does not exist', async () => {
+  test('keep their filters in links, and return 404 for filters that name missing objects', async () => {
     const { body } = await admin.get('users?filter[status]=active&filter[search]=MAREN&page[first]=1');
     expect(body.data?.[0]?.attributes['username']).toMatch(/^maren/);
     expect(body.links?.['next']).toMatch(/filter\[search\]=MAREN.*filter\[status\]=active|filter\[status\]=active/);
@@ -211,7 +211,7 @@ describe('lists (operations 4.2)', () => {
 });
 
 describe('accounts (operations 4.4)', () => {
-  test('are made, read, and found by name', async () => {
+  test('can be created, read, and found by name', async () => {
     const made = await admin.post('users', { username: 'fresh' });
     expect(made.status).toBe(201);
     const { id } = made.body.data ?? expect.fail('nothing was made');
@@ -231,7 +231,7 @@ describe('accounts (operations 4.4)', () => {
     expect((await admin.get('users/by-username/@fresh:localhost')).body.data?.id).toBe(id);
   });
 
-  test('of guests of a homeserver that was moved are told apart', async () => {
+  test('of guests from an imported homeserver are marked as such', async () => {
     await admin.post('users', { username: 'visitor' });
     await sql(service.database, `update users set is_guest = true where username = 'visitor'`);
     const names = async (value: boolean) => {
@@ -243,7 +243,7 @@ describe('accounts (operations 4.4)', () => {
     expect((await admin.get('users/by-username/visitor')).body.data?.attributes).toMatchObject({ legacy_guest: true });
   });
 
-  test('refuse ids and bodies that make no sense, and say where', async () => {
+  test('reject invalid IDs and bodies, and name the invalid member', async () => {
     expect(codes(await admin.get('users/x'))).toEqual(['invalid_id']);
     expect((await admin.get(`users/${ABSENT}`)).status).toBe(404);
     const unknown = await admin.post('users', { username: 'a', colour: 'red' });
@@ -253,7 +253,7 @@ describe('accounts (operations 4.4)', () => {
     expect(typed.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer: '/username' } }]);
   });
 
-  test('are locked and unlocked, and get and lose the right to administer; each change is in the log', async () => {
+  test('can be locked, unlocked, and granted or denied the admin right, with each change in the log', async () => {
     const { id } = await person();
     const locked = await admin.post(`users/${id}/lock`);
     expect(locked.body.links?.['self']).toBe(`/api/admin/v1/users/${id}/lock`);
@@ -271,7 +271,7 @@ describe('accounts (operations 4.4)', () => {
     expect(lines[0]).toContain('operation=lockUser');
   });
 
-  test('are deactivated with everything that they had, and reactivated without it', async () => {
+  test('lose everything when deactivated, and are reactivated without it', async () => {
     const { id, username } = await person();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
@@ -287,7 +287,7 @@ describe('accounts (operations 4.4)', () => {
     expect((await admin.get(`oauth2-sessions?filter[user]=${id}&filter[status]=active`)).body.meta?.count).toBe(0);
   });
 
-  test('get passwords that are good enough, or any when it is asked for', async () => {
+  test('get passwords that are strong enough, or any with the check skipped', async () => {
     const { id, username } = await person();
     expect(codes(await admin.post(`users/${id}/set-password`, { password: 'abc' }))).toEqual(['password_too_weak']);
     const skipped = await admin.post(`users/${id}/set-password`, { password: 'abc', skip_password_check: true });
@@ -296,7 +296,7 @@ describe('accounts (operations 4.4)', () => {
   });
 });
 
-test('the app and the recovery codes of somebody who lost them go, and it is recorded who did it', async () => {
+test('removes the app and recovery codes of a locked-out user, and records who did it', async () => {
   const { id } = await person();
   const user = parseId<'user'>(id) ?? expect.fail();
   const remove = async () => await admin.post(`users/${id}/remove-second-factors`);
@@ -318,7 +318,7 @@ test('the app and the recovery codes of somebody who lost them go, and it is rec
 });
 
 describe('all sessions of an account (operations 4.4)', () => {
-  test('end at once, of the kinds that are named', async () => {
+  test('end at once, for the named kinds', async () => {
     const { id, username } = await person();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
@@ -349,13 +349,13 @@ describe('all sessions of an account (operations 4.4)', () => {
     expect(codes(await admin.post(`users/${id}/kill-sessions`, body))).toEqual(['invalid_request']);
   });
 
-  test('of nobody are 404', async () => {
+  test('of an unknown user return 404', async () => {
     expect((await admin.post(`users/${ABSENT}/kill-sessions`)).status).toBe(404);
   });
 });
 
-describe('addresses (operations 4.5)', () => {
-  test('may have letters of any script, and are found in any form of Unicode and of the domain (RFC 6531)', async () => {
+describe('email addresses (operations 4.5)', () => {
+  test('accept letters of any script, and match every form of Unicode and of the domain (RFC 6531)', async () => {
     const { id } = await person();
     const added = await admin.post('user-emails', { user_id: id, email: 'Jürgen@Bücher.example' });
     expect(added).toMatchObject({ status: 201 });
@@ -370,7 +370,7 @@ describe('addresses (operations 4.5)', () => {
     expect(codes(invisible)).toEqual(['invalid_email']);
   });
 
-  test('are added, found in any case, and taken away', async () => {
+  test('can be added, found in any case, and removed', async () => {
     const { id } = await person();
     const added = await admin.post('user-emails', { user_id: id, email: 'Maren@Mail.Example' });
     expect(added.status).toBe(201);
@@ -392,7 +392,7 @@ describe('addresses (operations 4.5)', () => {
 });
 
 describe('sessions (operations 4.6)', () => {
-  test('of browsers and applications are listed and ended; one that is over is refused', async () => {
+  test('of browsers and clients can be listed and ended, but not ended twice', async () => {
     const { id, username } = await person();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     await program.signIn(browser ?? expect.fail('no browser'), 'openid');
@@ -412,7 +412,7 @@ describe('sessions (operations 4.6)', () => {
     expect((await admin.get(`user-sessions?filter[user]=${id}&filter[status]=active`)).body.meta?.count).toBe(0);
   });
 
-  test('of chat clients as well', async () => {
+  test('of chat clients can be listed and ended', async () => {
     const { id, username } = await person();
     const signedIn = await fetch(`${service.address}/_chat/client/v3/login`, {
       method: 'POST',
@@ -430,7 +430,7 @@ describe('sessions (operations 4.6)', () => {
     expect(codes(await admin.post(`compat-sessions/${session?.id}/finish`))).toEqual(['already_finished']);
   });
 
-  test('are filtered by time', async () => {
+  test('can be filtered by time', async () => {
     const { id, username } = await person();
     await GraphqlClient.signedIn(service, username, PASSWORD);
     const now = new Date(clock.now()).toISOString();
@@ -444,7 +444,7 @@ describe('sessions (operations 4.6)', () => {
 });
 
 describe('registration tokens (operations 4.8)', () => {
-  test('are made, found, changed, revoked and made good again', async () => {
+  test('can be created, found, changed, revoked and restored', async () => {
     const made = await admin.post('user-registration-tokens', { token: 'welcome', usage_limit: 2 });
     expect(made.status).toBe(201);
     const { id } = made.body.data ?? expect.fail('nothing was made');
@@ -477,7 +477,7 @@ describe('registration tokens (operations 4.8)', () => {
     expect(codes(await admin.post(`${path}/unrevoke`))).toEqual(['not_revoked']);
   });
 
-  test('let people in as often as they say, and not less often than they did', async () => {
+  test('enforce their usage limit, which cannot be set below their use count', async () => {
     const made = await admin.post('user-registration-tokens', { usage_limit: 2 });
     const { id } = made.body.data ?? expect.fail('nothing was made');
     await sql(service.database, 'update user_registration_tokens set times_used = 2 where id = $1::uuid', [
@@ -498,20 +498,20 @@ describe('registration tokens (operations 4.8)', () => {
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ expires_at: 'tomorrow' }, '/expires_at'],
     [{ times_used: 0 }, '/times_used'],
-  ])('are not made of %j', async (body, pointer) => {
+  ])('are not created from %j', async (body, pointer) => {
     const refused = await admin.post('user-registration-tokens', body);
     expect(refused.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer } }]);
   });
 });
 
-test('applications are listed without a secret (operations 4.9)', async () => {
+test('lists clients without their secrets (operations 4.9)', async () => {
   const { body } = await admin.get('oauth2-clients?filter[client-name]=HARBOUR&filter[grant-type]=client_credentials');
   expect(body.data?.map(({ id }) => id)).toEqual([CLIENT, STRANGER]);
   expect(JSON.stringify(body)).not.toMatch(/secret-of|client_secret"/);
   expect((await admin.get(`oauth2-clients/${CLIENT}`)).body.data?.attributes['is_static']).toBe(true);
 });
 
-test('an application that registered itself is deleted, one of the configuration is not (operations 4.9)', async () => {
+test('deletes a dynamically registered client, but not a configured one (operations 4.9)', async () => {
   expect(codes(await admin.delete(`oauth2-clients/${STRANGER}`))).toEqual(['client_is_static']);
   expect((await admin.delete(`oauth2-clients/${STRANGER}`)).status).toBe(409);
   expect((await admin.delete(`oauth2-clients/${ABSENT}`)).status).toBe(404);
@@ -535,10 +535,10 @@ async function startOAuth2Session(client: ClientId, username: string): Promise<v
   );
 }
 
-describe('identities at sign-in providers (operations 4.10)', () => {
+describe('upstream identities (operations 4.10)', () => {
   const identity = (user: string, subject: string) => ({ user_id: user, provider_id: PROVIDER, subject });
 
-  test('are given to accounts, listed and forgotten; the person is told of it', async () => {
+  test('can be linked to accounts, listed and deleted, with a notification to the user', async () => {
     const { id: user } = await person({ email: 'linked@mail.example' });
     const { id: other } = await person();
     expect((await admin.get('upstream-oauth-providers?filter[enabled]=true')).body.meta?.count).toBe(1);
@@ -567,7 +567,7 @@ describe('identities at sign-in providers (operations 4.10)', () => {
     );
   });
 
-  test('are forgotten with the sign-ins that wait, not with those that led to a session', async () => {
+  test('are deleted with pending sign-ins, but not with those that created a session', async () => {
     const { id: user } = await person();
     const id = (await admin.post('upstream-oauth-links', identity(user, 'sub-2'))).body.data?.id ?? '';
     const session = await insertBrowserSession(
@@ -589,7 +589,7 @@ describe('identities at sign-in providers (operations 4.10)', () => {
     ]);
   });
 
-  test('of nobody, or at no provider, are refused', async () => {
+  test('of unknown users or unknown providers are rejected', async () => {
     const { id: user } = await person();
     expect((await admin.post('upstream-oauth-links', identity(ABSENT, 'x'))).status).toBe(404);
     const elsewhere = { ...identity(user, 'x'), provider_id: ABSENT };
@@ -600,7 +600,7 @@ describe('identities at sign-in providers (operations 4.10)', () => {
     ]);
   });
 
-  test('are given once, however many ask at the same time (S-100)', async () => {
+  test('are linked once, despite concurrent requests (S-100)', async () => {
     const { id: user } = await person();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => admin.post('upstream-oauth-links', identity(user, 'sub-race'))),
@@ -612,7 +612,7 @@ describe('identities at sign-in providers (operations 4.10)', () => {
 describe('policy data (operations 4.11)', () => {
   const set = async (data: unknown) => await admin.post('policy-data', { data });
 
-  test('is stored, read again, and the last ten are kept', async () => {
+  test('can be stored and read, with the last ten versions kept', async () => {
     expect(codes(await admin.get('policy-data/latest'))).toEqual(['not_found']);
     const made = await set({ banned_domains: ['first.example'] });
     expect([made.status, made.body.data?.attributes['data']]).toEqual([201, { banned_domains: ['first.example'] }]);
@@ -626,7 +626,7 @@ describe('policy data (operations 4.11)', () => {
     expect(service.logLines().filter((line) => line.includes('operation=setPolicyData'))).toHaveLength(11);
   });
 
-  test('that is stored at one instant has one order, and the last is in force', async () => {
+  test('stored at the same instant has a defined order, and the last version applies', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, (_, index) => set({ admin_users: [`turn${index}`] })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
     const latest = (await admin.get('policy-data/latest')).body.data;
@@ -635,7 +635,7 @@ describe('policy data (operations 4.11)', () => {
     await set({});
   });
 
-  test('rules from the next request on: applications, people, addresses and requesters', async () => {
+  test('applies from the next request to clients, users, email addresses and requesters', async () => {
     const stranger = new ChatOAuthClient(service, STRANGER);
     const ask = async () => await stranger.post('/oauth2/token', { grant_type: 'client_credentials', scope: SCOPE });
     expect((await ask()).status).toBe(400);
@@ -653,7 +653,7 @@ describe('policy data (operations 4.11)', () => {
     expect((await program.post('/oauth2/token', { grant_type: 'client_credentials' })).status).toBe(200);
   });
 
-  test('is in force on another instance a moment later; what cannot be used there is logged and changes nothing', async () => {
+  test('applies on another instance a moment later; values unusable there are logged and ignored', async () => {
     const other = await startService(settings, { clock, like: service, expectedErrors: ['policy.invalid'] });
     try {
       other.core.policy.start();
@@ -683,14 +683,14 @@ describe('policy data (operations 4.11)', () => {
     [{ data: [] }, 'invalid_request', '/data'],
     [{ data: {}, more: 1 }, 'invalid_request', '/more'],
     [{}, 'invalid_request', '/data'],
-  ])('is refused with the place of what is wrong: %j', async (body, code, pointer) => {
+  ])('is rejected with a pointer to the error: %j', async (body, code, pointer) => {
     const before = (await admin.get('policy-data/latest')).body.data?.id;
     expect((await admin.post('policy-data', body)).body.errors).toMatchObject([{ code, source: { pointer } }]);
     expect((await admin.get('policy-data/latest')).body.data?.id).toBe(before);
   });
 });
 
-describe('background work (operations 4.12)', () => {
+describe('background jobs (operations 4.12)', () => {
   const NEVER = 'hour-of-nobody';
   const insertJob = async (
     more: { readonly failed?: boolean; readonly worker?: boolean; readonly key?: string } = {},
@@ -714,7 +714,7 @@ describe('background work (operations 4.12)', () => {
     return id;
   };
 
-  test('is listed by state and queue, without what might be a secret', async () => {
+  test('are listed by state and queue, without possible secrets', async () => {
     const dead = await insertJob({ failed: true });
     const { body } = await admin.get(`jobs?filter[queue]=${NEVER}&filter[status]=dead`);
     expect(body.data?.map(({ id }) => id)).toEqual([dead]);
@@ -735,7 +735,7 @@ describe('background work (operations 4.12)', () => {
     await admin.delete(`jobs/${dead}`);
   });
 
-  test('begins again when it was given up, unless another job does the same', async () => {
+  test('can be retried after they failed, unless an equal job is queued', async () => {
     const dead = await insertJob({ failed: true, key: 'same' });
     const waiting = await insertJob({ key: 'same' });
     expect(codes(await admin.post(`jobs/${waiting}/retry`))).toEqual(['job_not_dead']);
@@ -753,7 +753,7 @@ describe('background work (operations 4.12)', () => {
     await admin.delete(`jobs/${dead}`);
   });
 
-  test('that runs is not deleted', async () => {
+  test('cannot be deleted while running', async () => {
     const running = await insertJob({ worker: true });
     expect((await admin.get(`jobs/${running}`)).body.data?.attributes['status']).toBe('running');
     const refused = await admin.delete(`jobs/${running}`);
@@ -763,15 +763,15 @@ describe('background work (operations 4.12)', () => {
   });
 });
 
-describe('the service (operations 4.3)', () => {
-  test('says what people may do, and its version', async () => {
+describe('service information (operations 4.3)', () => {
+  test('shows what users may do, and the version', async () => {
     expect((await admin.get('site-config')).status).toBe(200);
     expect((await admin.get('version')).body).toEqual({ version: service.core.version });
   });
 });
 
-describe('the description (operations 4.13)', () => {
-  test('is public, names every operation once, and is not sent again to who has it', async () => {
+describe('the OpenAPI document (operations 4.13)', () => {
+  test('is public, names every operation once, and supports conditional requests', async () => {
     const response = await fetch(`${service.address}/api/spec.json`);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     const { openapi, paths, components } = await response.json();
@@ -788,7 +788,7 @@ describe('the description (operations 4.13)', () => {
     expect(again.status).toBe(304);
   });
 
-  test('is valid, and has an example for each body and each answer, which the schema takes', async () => {
+  test('is valid, with an example for each body and response that matches its schema', async () => {
     const description = await (await fetch(`${service.address}/api/spec.json`)).json();
     expect(await new Validator().validate(structuredClone(description))).toEqual({ valid: true });
     type Content = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
@@ -810,7 +810,7 @@ describe('the description (operations 4.13)', () => {
     }
   });
 
-  test('says of each parameter what it selects, with an example where its values are not listed', async () => {
+  test('describes each parameter, with an example unless its values are enumerated', async () => {
     const { paths } = await (await fetch(`${service.address}/api/spec.json`)).json();
     for (const { id, path, method, filters } of OPERATIONS) {
       const address = `/api/admin/v1/${path}`.replace(/:([a-z]+)/g, '{$1}');
@@ -836,7 +836,7 @@ describe('the description (operations 4.13)', () => {
     }
   });
 
-  test('describes every operation, every tag, and every member of what is sent and answered', async () => {
+  test('describes every operation, every tag, and every member of requests and responses', async () => {
     const { info, tags, paths, components } = await (await fetch(`${service.address}/api/spec.json`)).json();
     expect(info.description).toContain('urn:mas:admin');
     for (const { name, description } of tags) expect(description, name).toMatch(/\.$/);
@@ -853,7 +853,7 @@ describe('the description (operations 4.13)', () => {
     expect(undescribed(components.schemas.Errors)).toEqual([]);
   });
 
-  test('and the API itself may be read by pages of any origin, without cookies', async () => {
+  test('can be read from any origin without cookies, like the API itself', async () => {
     const preflight = await fetch(`${service.address}/api/admin/v1/users`, {
       method: 'OPTIONS',
       headers: { origin: 'https://admin.example', 'access-control-request-method': 'DELETE' },

@@ -74,8 +74,8 @@ const send = (
     headers: { authorization: `Bearer ${token}`, ...init.headers },
   });
 
-describe('who may call (operations 4.1)', () => {
-  test('each use of a token is activity of its session', async () => {
+describe('access control (operations 4.1)', () => {
+  test('counts each use of a token as session activity', async () => {
     const { id, username } = await person();
     await sql(service.database, 'update users set can_request_admin = true where id = $1::uuid', [toUuid(id)]);
     const { accessToken } = await program.signIn(await signedIn(username), 'openid urn:mas:admin');
@@ -89,7 +89,7 @@ describe('who may call (operations 4.1)', () => {
     });
   });
 
-  test('several Authorization headers are malformed everywhere else', async () => {
+  test('treats several Authorization headers as malformed on all other endpoints', async () => {
     const headers = [
       ['authorization', `Bearer ${token}`],
       ['Authorization', 'Bearer other'],
@@ -121,7 +121,7 @@ async function statusOf(path: string, headers: readonly (readonly string[])[]): 
 }
 
 describe('documents (operations 4.2)', () => {
-  test('are JSON that nothing stores, with links as the request spells them', async () => {
+  test('are uncacheable JSON, with links as the request spells them', async () => {
     const { id } = await person();
     const answer = await admin.post(`users/${id.toLowerCase()}/lock`);
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -134,7 +134,7 @@ describe('documents (operations 4.2)', () => {
     expect(answer.body.data?.attributes['created_at']).toMatch(TIME);
   });
 
-  test('have links below the prefix of the listener', async () => {
+  test("have links below the listener's prefix", async () => {
     const port = await freePort();
     const listeners = [{ resources: ['adminapi'], prefix: '/inner', binds: [{ address: `127.0.0.1:${port}` }] }];
     const other = await startService(
@@ -156,7 +156,7 @@ describe('documents (operations 4.2)', () => {
   });
 
   test.each(['/api/', '/api/nothing', '/api/admin', '/api/admin/v1', '/api/admin/v2/users', '/api/admin/v1/users/'])(
-    'an error in JSON answers %s, which nothing serves',
+    'report a JSON error at %s, which has no resource',
     async (path) => {
       const answer = await send(path);
       const { errors } = JSON.parse(await answer.text());
@@ -165,7 +165,7 @@ describe('documents (operations 4.2)', () => {
     },
   );
 
-  test('an error says what it is, where, and which request it was', async () => {
+  test('report errors with their description, their location and the request ID', async () => {
     const answer = await admin.post('users', { username: 'a', colour: 'red' });
     expect(answer.body).toEqual({
       errors: [
@@ -182,7 +182,7 @@ describe('documents (operations 4.2)', () => {
     expect(service.logLines().join('\n')).toContain(String(answer.body.errors?.[0]?.id));
   });
 
-  test('a body is ignored where none is asked for, whatever it is', async () => {
+  test('ignore a body where none is expected', async () => {
     const { id } = await person();
     const body = 'x'.repeat(5000);
     const locked = await send(`/api/admin/v1/users/${id}/lock`, {
@@ -193,7 +193,7 @@ describe('documents (operations 4.2)', () => {
     expect([locked.status, (await locked.json()).data.id]).toEqual([200, id]);
   });
 
-  test('browsers of any origin are told the same methods, headers and time', async () => {
+  test('send the same methods, headers and max age to browsers of any origin', async () => {
     const answer = await send('/api/admin/v1/users', {
       method: 'OPTIONS',
       headers: { origin: 'https://admin.example', 'access-control-request-method': 'POST' },
@@ -212,7 +212,7 @@ describe('documents (operations 4.2)', () => {
 });
 
 describe('pages (operations 4.2)', () => {
-  test('are cut out of the list by bounds that need not exist, and links drop them', async () => {
+  test('are delimited by cursors that need not exist, which links omit', async () => {
     const made = [await person(), await person(), await person(), await person()].map(({ id }) => id);
     const [first = '', second = '', third = '', last = ''] = made;
     const between = await admin.get(`users?page[after]=${first.toLowerCase()}&page[before]=${last}&page[first]=1`);
@@ -231,7 +231,7 @@ describe('pages (operations 4.2)', () => {
     expect((await admin.get('users')).body.data?.length).toBeLessThanOrEqual(10);
   });
 
-  test('count everything that the filters leave, in whatever page', async () => {
+  test('count everything that matches the filters, on any page', async () => {
     const search = `filter[search]=nele`;
     const total = (await admin.get(`users?${search}&count=only`)).body;
     expect(Object.keys(total)).toEqual(['meta', 'links']);
@@ -240,7 +240,7 @@ describe('pages (operations 4.2)', () => {
     expect((await admin.get(`users?${search}&count=true`)).body.meta).toEqual(total.meta);
   });
 
-  test('repeat filters in links with plain brackets and encoded values', async () => {
+  test('repeat filters in links with literal brackets and encoded values', async () => {
     const { body } = await admin.get(`users?filter[search]=${encodeURIComponent('a&b=c d')}&count=false`);
     expect(body.links?.['self']).toBe('/api/admin/v1/users?filter[search]=a%26b%3Dc%20d&count=false&page[first]=10');
     const [one] = (await admin.get('users?page[first]=1')).body.data ?? [];
@@ -248,7 +248,7 @@ describe('pages (operations 4.2)', () => {
   });
 });
 
-test('site-config has these members and no others (operations 4.3)', async () => {
+test('site-config has exactly these members (operations 4.3)', async () => {
   expect((await admin.get('site-config')).body).toEqual({
     server_name: 'chat.example',
     password_login_enabled: true,
@@ -267,7 +267,7 @@ test('site-config has these members and no others (operations 4.3)', async () =>
 });
 
 describe('accounts (operations 4.4)', () => {
-  test('are found by their state and their live sessions', async () => {
+  test('can be found by state and by live sessions', async () => {
     const [idle, chatting, locked, gone] = [await person(), await person(), await person(), await person()];
     const browser = await signedIn(chatting.username);
     await program.signIn(browser, 'openid');
@@ -289,7 +289,7 @@ describe('accounts (operations 4.4)', () => {
     expect((await admin.get(`users?filter[search]=${'x'.repeat(256)}`)).status).toBe(400);
   });
 
-  test('with a name that the homeserver has taken are refused, unless nobody asks it, which is logged', async () => {
+  test('are rejected if the homeserver has the name, unless the check is skipped, which is logged', async () => {
     homeserver.addUser('harbourmaster');
     const taken = await admin.post('users', { username: 'harbourmaster' });
     expect([taken.status, codes(taken)]).toEqual([409, ['username_reserved']]);
@@ -301,7 +301,7 @@ describe('accounts (operations 4.4)', () => {
     }
   });
 
-  test('get a password, which ends nothing and leaves no older one behind', async () => {
+  test('get a password, which ends no sessions and replaces the previous one', async () => {
     const { id, uuid, username } = await person();
     const { accessToken } = await program.signIn(await signedIn(username), 'openid');
     const set = (password: string) => admin.post(`users/${id}/set-password`, { password, skip_password_check: true });
@@ -321,7 +321,7 @@ describe('accounts (operations 4.4)', () => {
     expect(nobody.status).toBe(404);
   });
 
-  test('get no password where nobody signs in with one', async () => {
+  test('get no password where password sign-in is disabled', async () => {
     const other = await startService(
       { passwords: { enabled: false }, clients: [], policy: { data: { admin_clients: [CLIENT] } } },
       { like: service, clock },
@@ -335,7 +335,7 @@ describe('accounts (operations 4.4)', () => {
     }
   });
 
-  test('are told to the homeserver: locks, addresses, ends with and without erasure', async () => {
+  test('are synced to the homeserver: locks, addresses, deactivation with and without erasure', async () => {
     const [one, other] = [await person(), await person()];
     await forgetJobs();
     await admin.post(`users/${one.id}/lock`);
@@ -361,7 +361,7 @@ describe('accounts (operations 4.4)', () => {
 });
 
 describe('sessions (operations 4.6)', () => {
-  test('are found by each of their filters, and nothing else is', async () => {
+  test('can be found by each of their filters', async () => {
     const [one, other] = [await person(), await person()];
     const browser = await signedIn(one.username);
     await program.signIn(browser, 'openid urn:chat:client:api:* urn:chat:client:device:HARBOUR001');
@@ -414,7 +414,7 @@ describe('sessions (operations 4.6)', () => {
     expect((await admin.get(`oauth2-sessions?filter[user-session]=${ABSENT}`)).status).toBe(404);
   });
 
-  test('end with what was done until then, and the homeserver drops the device; those of a browser leave its own', async () => {
+  test('end with their last activity, and the homeserver deletes the device; browser sessions keep client sessions', async () => {
     const { id, uuid, username } = await person();
     const browser = await signedIn(username);
     const { accessToken } = await program.signIn(
@@ -446,7 +446,7 @@ describe('sessions (operations 4.6)', () => {
   });
 });
 
-test('registration tokens that do not exist are 404, and none is made twice (operations 4.8)', async () => {
+test('registration tokens: returns 404 for unknown ones, and rejects duplicates (operations 4.8)', async () => {
   for (const action of ['', '/revoke', '/unrevoke']) {
     const path = `user-registration-tokens/${ABSENT}${action}`;
     const answer = action === '' ? await admin.get(path) : await admin.post(path);
@@ -464,7 +464,7 @@ test('registration tokens that do not exist are 404, and none is made twice (ope
   );
 });
 
-test('applications are found by each of their filters (operations 4.9)', async () => {
+test('clients can be found by each of their filters (operations 4.9)', async () => {
   const { username } = await person();
   await new ChatOAuthClient(service, SECOND_CLIENT).signIn(await signedIn(username), 'openid');
   const found = async (query: string) => ids(await admin.get(`oauth2-clients?${query}`));
@@ -481,8 +481,8 @@ test('applications are found by each of their filters (operations 4.9)', async (
   expect((await admin.get(`oauth2-clients/${ABSENT}`)).status).toBe(404);
 });
 
-describe('the description (operations 4.13)', () => {
-  test('is that of the contract, and HEAD tells of it', async () => {
+describe('the OpenAPI document (operations 4.13)', () => {
+  test('matches the contract, and is announced by HEAD', async () => {
     const head = await fetch(`${service.address}/api/spec.json`, { method: 'HEAD' });
     expect([head.status, await head.text(), head.headers.get('content-type')]).toEqual([200, '', 'application/json']);
     expect(head.headers.get('etag')).toMatch(/^"[^"]+"$/);

@@ -31,7 +31,7 @@ const run = async () => await tellHomeserver(administered.service.core);
 const waiting = async () => (await administered.jobsOf(leaver.uuid, 'deactivate-user')).map(({ payload }) => payload);
 const erasing = (erase: boolean) => expect.objectContaining({ erase });
 
-test('an account that the homeserver has deactivated is not told again, until it was used again', async () => {
+test('an account already deactivated at the homeserver is not sent again until it is used again', async () => {
   await deactivate();
   await run();
   expect(administered.homeserver.user(leaver.username)?.isDeactivated).toBe(true);
@@ -43,7 +43,7 @@ test('an account that the homeserver has deactivated is not told again, until it
   expect(await waiting()).toEqual([erasing(true)]);
 });
 
-test('a deactivation that failed for good is told again', async () => {
+test('a deactivation that failed permanently is sent again', async () => {
   await administered.homeserver.setFault({ kind: 'answer', path: '/delete_user', status: 400 });
   await deactivate();
   await run();
@@ -56,7 +56,7 @@ test('a deactivation that failed for good is told again', async () => {
   expect(await waiting()).toEqual([]);
 });
 
-test('a deactivation that waits or runs is not told twice', async () => {
+test('a queued or running deactivation is not sent twice', async () => {
   await deactivate();
   await deactivate();
   await deactivate({ skip_erase: true });
@@ -76,7 +76,7 @@ test('a deactivation that waits or runs is not told twice', async () => {
   expect(await waiting()).toEqual([]);
 });
 
-test('erasure that is asked for later is told, once', async () => {
+test('erasure requested later is sent once', async () => {
   await deactivate({ skip_erase: true });
   await run();
   await deactivate({ skip_erase: true });
@@ -89,7 +89,7 @@ test('erasure that is asked for later is told, once', async () => {
   expect(await waiting()).toEqual([]);
 });
 
-test('an account of which it is not known whether the homeserver was told is told once more', async () => {
+test('an account with an unknown homeserver state is sent once more', async () => {
   await deactivate();
   await sql(administered.service.database, 'delete from queue_jobs');
   await deactivate();

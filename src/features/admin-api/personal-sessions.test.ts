@@ -80,7 +80,7 @@ const codes = ({ body }: { readonly body: { readonly errors?: readonly { readonl
 const devicesOf = (username: string) => [...(homeserver.state.users.get(username)?.devices.keys() ?? [])];
 
 describe('a personal session (operations 4.7)', () => {
-  test('is made with a token that is shown once, read, listed, and belongs to the application that asked', async () => {
+  test('is created with a token that is shown once, can be read and listed, and belongs to its client', async () => {
     const actor = await person();
     const { id, attributes, token } = await make(actor.id, { expires_in: 3600 });
     expect(token).toMatch(/^mpt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
@@ -103,7 +103,7 @@ describe('a personal session (operations 4.7)', () => {
     expect(service.logLines().join('\n')).not.toContain(token);
   });
 
-  test('is found by owner, account, scope, state and expiry', async () => {
+  test('can be found by owner, account, scope, state and expiry', async () => {
     const actor = await person();
     const lasting = (await make(actor.id)).id;
     clock.advanceSeconds(1);
@@ -148,7 +148,7 @@ describe('a personal session (operations 4.7)', () => {
     [{ actor_user_id: 'x' }, 400, 'invalid_request'],
     [{ actor_user_id: ABSENT }, 404, 'not_found'],
     [{ owner_user_id: ABSENT }, 400, 'invalid_request'],
-  ])('is not made with %j: %i %s', async (more, status, code) => {
+  ])('is not created with %j: %i %s', async (more, status, code) => {
     const { id } = await person();
     const answer = await admin.post('personal-sessions', {
       actor_user_id: id,
@@ -159,14 +159,14 @@ describe('a personal session (operations 4.7)', () => {
     expect([answer.status, codes(answer)]).toEqual([status, [code]]);
   });
 
-  test('is not made for a deactivated account', async () => {
+  test('is not created for a deactivated account', async () => {
     const { id } = await person();
     await admin.post(`users/${id}/deactivate`);
     const answer = await admin.post('personal-sessions', { actor_user_id: id, human_name: 'x', scope: API });
     expect([answer.status, codes(answer)]).toEqual([410, ['user_deactivated']]);
   });
 
-  test('is revoked once', async () => {
+  test('can be revoked once', async () => {
     const { id, token } = await make((await person()).id);
     expect(await isActive(token)).toBe(true);
     const revoked = await admin.post(`personal-sessions/${id}/revoke`);
@@ -178,11 +178,11 @@ describe('a personal session (operations 4.7)', () => {
   });
 });
 
-describe('another token of a personal session', () => {
+describe('regenerating the token of a personal session', () => {
   const regenerate = (id: string, body?: unknown, by: AdminClient = admin) =>
     by.post(`personal-sessions/${id}/regenerate`, body);
 
-  test('takes the place of the one before, also when that had expired', async () => {
+  test('replaces the previous token, even if it had expired', async () => {
     const { id, token } = await make((await person()).id, { expires_in: 60 });
     clock.advanceSeconds(60);
     expect(await isActive(token)).toBe(false);
@@ -199,7 +199,7 @@ describe('another token of a personal session', () => {
     expect(await isActive(String(lasting.body.data?.attributes['access_token']))).toBe(true);
   });
 
-  test('is one, of twenty that are asked for at once', async () => {
+  test('issues one token for twenty concurrent requests', async () => {
     const { id } = await make((await person()).id);
     const answers = await Promise.all(Array.from({ length: 20 }, () => regenerate(id)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
@@ -207,7 +207,7 @@ describe('another token of a personal session', () => {
     expect(alive.filter((one) => one === true)).toHaveLength(1);
   });
 
-  test('is refused to others, for sessions that are over, and with a bad body', async () => {
+  test('is refused to other clients, for ended sessions, and with an invalid body', async () => {
     const { id } = await make((await person()).id);
     expect(codes(await regenerate(id, undefined, other))).toEqual(['not_owner']);
     expect(codes(await regenerate(id, { expires_in: 'x' }))).toEqual(['invalid_request']);
@@ -219,7 +219,7 @@ describe('another token of a personal session', () => {
 });
 
 describe('a personal token at the admin API (operations 4.1)', () => {
-  test('administers as a locked account, in whose name it is logged, while account and owner have the right', async () => {
+  test('can act as a locked account, named in the log, while account and owner have the right', async () => {
     const owner = await person({ admin: true });
     const actor = await person({ admin: true });
     const { token, id } = await make(actor.id, { scope: ADMIN });
@@ -264,15 +264,15 @@ describe('a personal token at the admin API (operations 4.1)', () => {
     expect((await program.get('users')).status).toBe(401);
   });
 
-  test('needs the admin scope', async () => {
+  test('requires the admin scope', async () => {
     const { token } = await make((await person()).id);
     const answer = await new AdminClient(service, token).get('users');
     expect([answer.status, codes(answer)]).toEqual([403, ['insufficient_scope']]);
   });
 });
 
-describe('a personal token elsewhere', () => {
-  test('is shown at introspection by one statement, in both spellings of its scope, as the account that it acts as', async () => {
+describe('a personal token at other endpoints', () => {
+  test('is introspected with one statement, in both scope spellings, as the account it acts as', async () => {
     const actor = await person();
     const { token } = await make(actor.id, { scope: `${API} ${DEVICE}`, expires_in: 600 });
     const now = Math.floor(clock.now() / 1000);
@@ -304,7 +304,7 @@ describe('a personal token elsewhere', () => {
     expect(await introspect(token)).toEqual({ active: false });
   });
 
-  test('is shown to the application that owns it and to those that see every token', async () => {
+  test('can be introspected by its owning client and by clients that see every token', async () => {
     const { token } = await make((await person()).id);
     const asked = async (client: string) => {
       const { body } = await new ChatOAuthClient(service, client).post('/oauth2/introspect', { token });
@@ -313,7 +313,7 @@ describe('a personal token elsewhere', () => {
     expect([await asked(CLIENT), await asked(SECOND_CLIENT)]).toEqual([true, true]);
   });
 
-  test('is nothing at userinfo, GraphQL and the routes of chat clients, and is not revoked by RFC 7009', async () => {
+  test('is rejected by userinfo, GraphQL and chat client routes, and is not revoked by RFC 7009', async () => {
     const { token } = await make((await person()).id, { scope: `${API} openid` });
     const headers = { authorization: `Bearer ${token}` };
     const userinfo = await fetch(`${service.address}/oauth2/userinfo`, { headers });
@@ -333,7 +333,7 @@ describe('a personal token elsewhere', () => {
 });
 
 describe('a personal session with a device', () => {
-  test('has it at the homeserver from the beginning until it is revoked', async () => {
+  test('keeps it at the homeserver from creation to revocation', async () => {
     const actor = await person();
     const { id } = await make(actor.id, { scope: `${API} ${DEVICE}`, human_name: 'Harbour bridge' });
     expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
@@ -345,7 +345,7 @@ describe('a personal session with a device', () => {
     expect(devicesOf(actor.username)).toEqual([]);
   });
 
-  test('is not made when the homeserver does not answer', async () => {
+  test('is not created when the homeserver does not respond', async () => {
     const actor = await person();
     await homeserver.setFault({ kind: 'answer', status: 500 });
     const body = { actor_user_id: actor.id, human_name: 'x', scope: `${API} ${DEVICE}` };
@@ -358,7 +358,7 @@ describe('a personal session with a device', () => {
 });
 
 describe('personal sessions end', () => {
-  test('with the other sessions of the account that they act as, unless other kinds are named', async () => {
+  test('with the other sessions of the account they act as, unless other kinds are named', async () => {
     const { id } = await person();
     const { token } = await make(id);
     const kill = async (body?: unknown) => (await admin.post(`users/${id}/kill-sessions`, body)).body.meta;
@@ -368,7 +368,7 @@ describe('personal sessions end', () => {
     expect(await isActive(token)).toBe(false);
   });
 
-  test('with the deactivation of the account or of the owner, for good; devices of other accounts go', async () => {
+  test('permanently with the deactivation of the account or its owner, while devices of other accounts are kept', async () => {
     const owner = await person({ admin: true });
     const actor = await person();
     const { token } = await make(actor.id, { scope: `${API} ${DEVICE}` });
@@ -387,7 +387,7 @@ describe('personal sessions end', () => {
     expect((await admin.get(`personal-sessions/${own}`)).body.data?.attributes['revoked_at']).not.toBeNull();
   });
 
-  test('when the person signs all chat clients out, if they made them for themselves with the client API', async () => {
+  test('when the user signs out all chat clients, if they own the session and it covers the client API', async () => {
     const actor = await person();
     const own = await make(actor.id);
     const identity = await make(actor.id, { scope: 'openid' });

@@ -11,12 +11,12 @@ afterAll(async () => await service.stop());
 
 const get = (path: string) => fetch(service.address + path, { redirect: 'manual' });
 
-test('GET /api/doc leads to the reference for good', async () => {
+test('GET /api/doc redirects permanently to the reference', async () => {
   const { status, headers } = await get('/api/doc');
   expect([status, headers.get('location')]).toEqual([308, `${service.publicBase}api/doc/`]);
 });
 
-test('GET /api/doc/ is a page whose script reads the description, for anybody (S-173)', async () => {
+test('GET /api/doc/ is a public page whose script loads the OpenAPI document (S-173)', async () => {
   const answer = await get('/api/doc/');
   const body = await answer.text();
   expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ test('GET /api/doc/ is a page whose script reads the description, for anybody (S
   });
 });
 
-test('the callback is the same whatever it is asked with, and tells it to nobody (S-173)', async () => {
+test('the callback page is identical for all queries, and reveals them to nobody (S-173)', async () => {
   const plain = await (await get('/api/doc/oauth2-callback')).text();
   const answer = await get('/api/doc/oauth2-callback?code=NeverShown1&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
   expect(await answer.text()).toBe(plain);
@@ -48,7 +48,7 @@ test('the callback is the same whatever it is asked with, and tells it to nobody
   expect(service.logLines().join('\n')).not.toContain('NeverShown1');
 });
 
-test('other methods are refused, and it goes with the resource of the API', async () => {
+test('rejects other methods, and is served only together with the API', async () => {
   const { status, headers } = await fetch(`${service.address}/api/doc/`, { method: 'POST' });
   expect([status, headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
   const listeners = [{ resources: ['human', 'health'], binds: [{ address: '127.0.0.1:0' }] }];

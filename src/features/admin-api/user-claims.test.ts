@@ -61,8 +61,8 @@ async function eventsOf(user: string): Promise<readonly string[]> {
 
 const pointers = ({ body }: Awaited<ReturnType<AdminClient['get']>>) => body.errors?.map(({ source }) => source);
 
-describe('groups of an account', () => {
-  test('are set as a whole, next to those of providers, and read with their source', async () => {
+describe('account groups', () => {
+  test('are replaced as a whole, kept apart from those of providers, and returned with their source', async () => {
     const id = await person();
     await link(id, ['staff', 'ops']);
     const set = await admin.send('PUT', `users/${id}/groups`, { groups: ['ops', 'Admins', 'ops'] });
@@ -89,7 +89,7 @@ describe('groups of an account', () => {
     expect(lines).toHaveLength(3);
   });
 
-  test('find people, whoever said it', async () => {
+  test('can be used to find users, whatever their source', async () => {
     const [one, two, three] = [await person(), await person(), await person()];
     await admin.send('PUT', `users/${one}/groups`, { groups: ['pilots', 'crew'] });
     await link(two, ['pilots']);
@@ -116,13 +116,13 @@ describe('groups of an account', () => {
     ['a text in place of a list', { groups: 'ops' }, '/groups'],
     ['nothing', {}, '/groups'],
     ['another member', { groups: [], group: 'x' }, '/group'],
-  ])('refuse %s, and say where', async (_, body, pointer) => {
+  ])('reject %s, and name the invalid member', async (_, body, pointer) => {
     const id = await person();
     const answer = await admin.send('PUT', `users/${id}/groups`, body);
     expect([answer.status, pointers(answer)]).toEqual([400, [{ pointer }]]);
   });
 
-  test('take names of any script, and as many as allowed', async () => {
+  test('accept names of any script, up to the limit', async () => {
     const id = await person();
     const groups = ['مشرفون', '🦉'.repeat(255), "'; drop table users; --", '<b>', 'cn=ops,dc=example'];
     const many = Array.from({ length: 195 }, (_, index) => `g${index}`.padEnd(255, 'x'));
@@ -132,7 +132,7 @@ describe('groups of an account', () => {
     expect(body.data?.attributes['effective']).toEqual(expect.arrayContaining(groups));
   });
 
-  test.each(['groups', 'claims'])('and %s of nobody are 404, and 400 for what is no id', async (part) => {
+  test.each(['groups', 'claims'])('and %s return 404 for unknown users, and 400 for invalid IDs', async (part) => {
     expect((await admin.get(`users/${ABSENT}/${part}`)).status).toBe(404);
     expect((await admin.get(`users/x/${part}`)).status).toBe(400);
     expect((await admin.send('PUT', `users/${ABSENT}/${part}`, { [part]: part === 'groups' ? [] : {} })).status).toBe(
@@ -142,8 +142,8 @@ describe('groups of an account', () => {
   });
 });
 
-describe('claims of an account', () => {
-  test('are set as a whole and read as they are', async () => {
+describe('account claims', () => {
+  test('are replaced as a whole and returned unchanged', async () => {
     const id = await person();
     const claims = { department: 'Harbour', level: 7, tags: ['a', { b: null }], 'https://example.com/role': 'pilot' };
     const set = await admin.send('PUT', `users/${id}/claims`, { claims });
@@ -176,7 +176,7 @@ describe('claims of an account', () => {
     ['half of a character', '{"claims":{"a":"\\ud800"}}', undefined],
     ['a claim twice', '{"claims":{"a":1,"a":2}}', undefined],
     ['a depth without end', `{"claims":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined],
-  ])('refuse %s, and say where', async (_, body, pointer) => {
+  ])('reject %s, and name the invalid member', async (_, body, pointer) => {
     const id = await person();
     const response = await fetch(`${service.address}/api/admin/v1/users/${id}/claims`, {
       method: 'PUT',
@@ -189,7 +189,7 @@ describe('claims of an account', () => {
   });
 });
 
-test('erasing an account takes its groups and claims, and deactivation alone leaves them', async () => {
+test('erasing an account deletes its groups and claims, while deactivation keeps them', async () => {
   const id = await person();
   await admin.send('PUT', `users/${id}/groups`, { groups: ['ops'] });
   await admin.send('PUT', `users/${id}/claims`, { claims: { role: 'pilot' } });

@@ -38,7 +38,7 @@ async function grantCount(): Promise<number> {
   return row?.count ?? -1;
 }
 
-describe('an authorization request that cannot be answered to the client', () => {
+describe('an authorization request that cannot be returned to the client', () => {
   test.each([
     'https://app.example.org/callback/',
     'https://app.example.org/callback/../evil',
@@ -51,7 +51,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     '//app.example.org/callback',
     'javascript:alert(1)',
     'data:text/html,x',
-  ])('redirect_uri %s gets a page: no redirect, no grant row (S-01, S-05, R-11)', async (redirect_uri) => {
+  ])('with redirect_uri %s shows a page: no redirect, no grant row (S-01, S-05, R-11)', async (redirect_uri) => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }));
     expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
@@ -59,7 +59,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(await grantCount()).toBe(before);
   });
 
-  test('another port of the loopback address of a client with a secret gets a page (S-186, R-10)', async () => {
+  test('with another loopback port for a confidential client shows a page (S-186, R-10)', async () => {
     const metadata = { redirect_uris: ['http://127.0.0.1:3000/cb'] };
     const confidential = await service.client({ secret: 's', metadata });
     const publicClient = await service.client({ metadata });
@@ -72,7 +72,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(accepted.location).toContain('/login?');
   });
 
-  test('unknown, disabled and malformed client ids get the same page (S-06)', async () => {
+  test('shows the same page for unknown, disabled and malformed client IDs (S-06)', async () => {
     const disabled = await service.client();
     service.clients.forget(disabled);
     await sql(
@@ -92,19 +92,19 @@ describe('an authorization request that cannot be answered to the client', () =>
   });
 
   test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
-    '%s given twice gets a page (S-02)',
+    'with a repeated %s shows a page (S-02)',
     async (name) => {
       const shown = await service.browser().get(`${authorizeUrl(client)}&${name}=a&${name}=a`);
       expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
     },
   );
 
-  test('an unknown response_mode gets a page (S-07)', async () => {
+  test('with an unknown response_mode shows a page (S-07)', async () => {
     const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'web_message' }));
     expect(shown).toMatchObject({ status: 400, location: undefined });
   });
 
-  test('HEAD is refused, since the GET changes state', async () => {
+  test('rejects HEAD, since the GET changes state', async () => {
     const before = await grantCount();
     const response = await fetch(`${service.origin}${authorizeUrl(client)}`, { method: 'HEAD', redirect: 'manual' });
     expect(response.status).toBe(405);
@@ -112,7 +112,7 @@ describe('an authorization request that cannot be answered to the client', () =>
   });
 });
 
-describe('an authorization request that is refused', () => {
+describe('a rejected authorization request', () => {
   test.each([
     ['response_type', { response_type: 'code id_token', response_mode: 'query' }, 'unsupported_response_type'],
     ['scope', { scope: '"' }, 'invalid_scope'],
@@ -121,7 +121,7 @@ describe('an authorization request that is refused', () => {
     ['request', { request: 'x' }, 'invalid_request_object'],
     ['request_uri', { request_uri: 'https://evil.example/x' }, 'request_uri_not_supported'],
     ['claims', { claims: '[]' }, 'invalid_request'],
-  ])('for its %s goes back with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {
+  ])('with a bad %s redirects with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { state: 'a b&c#', ...fields }));
     expect(shown.status).toBe(303);
@@ -133,7 +133,7 @@ describe('an authorization request that is refused', () => {
   });
 
   test.each(['token', 'id_token', 'code token'])(
-    'response_type=%s answers in the fragment (S-07)',
+    'with response_type=%s responds in the fragment (S-07)',
     async (response_type) => {
       const shown = await service.browser().get(authorizeUrl(client, { response_type }));
       expect(new URL(shown.headers.location ?? '').search).toBe('');
@@ -145,7 +145,7 @@ describe('an authorization request that is refused', () => {
     },
   );
 
-  test('by form_post gets the page at once, every field escaped, posting to the client only (S-07)', async () => {
+  test('with form_post gets the page at once, with every field escaped, posting to the client only (S-07)', async () => {
     const state = '"><script>alert(1)</script>\n\'';
     const fields = { response_mode: 'form_post', scope: '"', state };
     const shown = await service.browser().get(authorizeUrl(client, fields));
@@ -162,14 +162,14 @@ describe('an authorization request that is refused', () => {
     expect(shown.body).toContain(`name="state" value="&quot;>&lt;script>alert(1)&lt;/script>\n'"`);
   });
 
-  test('of a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
+  test('from a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
     const publicClient = await service.client({});
     const shown = await service.browser().get(authorizeUrl(publicClient));
     expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
   });
 });
 
-describe('a fault of the service after the address is proven', () => {
+describe('a server error after the redirect URI is validated', () => {
   test('is reported to the client without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
     const broken = await startAuthorizationService(refusingWrites(testDatabase.database));
     try {
@@ -183,8 +183,8 @@ describe('a fault of the service after the address is proven', () => {
   });
 });
 
-describe('someone who is not signed in', () => {
-  test('is sent to sign in, with the hint, and comes back through the grant to the consent page', async () => {
+describe('a signed-out user', () => {
+  test('is sent to sign in with the login hint, and returns through the grant to the consent page', async () => {
     const browser = service.browser();
     const shown = await browser.get(authorizeUrl(client, { login_hint: 'alice' }));
     const id = grantIdOf(shown);
@@ -199,14 +199,14 @@ describe('someone who is not signed in', () => {
     expect(browser.shown.status).toBe(200);
   });
 
-  test('with prompt=none gets login_required and leaves no grant (S-10)', async () => {
+  test('with prompt=none gets login_required, and no grant is stored (S-10)', async () => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { prompt: 'none' }));
     expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st', iss: AUTHORIZATION_ISSUER });
     expect(await grantCount()).toBe(before);
   });
 
-  test('sees the pages in the language that the client asked for, which is not remembered', async () => {
+  test('sees the pages in the language requested by the client, which is not remembered', async () => {
     const browser = service.browser();
     await browser.get(authorizeUrl(client, { ui_locales: 'xx de-AT' }));
     expect([...browser.cookies.keys()].some((name) => name.includes('lang'))).toBe(false);
@@ -219,8 +219,8 @@ describe('someone who is not signed in', () => {
   });
 });
 
-describe('someone who is signed in', () => {
-  test('and never consented sees the consent page; prompt=none: consent_required, and no grant stays (S-10)', async () => {
+describe('a signed-in user', () => {
+  test('without consent sees the consent page; prompt=none: consent_required, and no grant is kept (S-10)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     const before = await grantCount();
@@ -232,7 +232,7 @@ describe('someone who is signed in', () => {
     expect(service.lastRequest().requester).toMatch(/^user:[0-9A-Z]{26}\(alice\)$/);
   });
 
-  test('and consented before gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
+  test('with consent gets a code at once, in three statements, also with prompt=none (performance 1)', async () => {
     const browser = await consented('alice');
     for (const prompt of [undefined, 'none']) {
       const shown = await browser.get(authorizeUrl(client, { prompt }));
@@ -247,7 +247,7 @@ describe('someone who is signed in', () => {
     }
   });
 
-  test('gets the code in the fragment when the client asks for that, after the query of the redirect URI', async () => {
+  test('gets the code in the fragment when requested, after the query of the redirect URI', async () => {
     const redirect_uri = 'https://app.example.org/callback?keep=1';
     const other = await service.client({ secret: 's', metadata: { redirect_uris: [redirect_uri], first_party: true } });
     const browser = await service.signedIn('alice');
@@ -276,7 +276,7 @@ describe('someone who is signed in', () => {
     expect(again.body).not.toContain(shown.forms[0]?.inputs.get('code'));
   });
 
-  test('whose session was ended elsewhere sees the page that says so; prompt=none: login_required', async () => {
+  test('whose session was ended elsewhere sees a notice; prompt=none: login_required', async () => {
     const browser = await service.signedIn('alice');
     await sql(
       testDatabase.database,
@@ -309,7 +309,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
   }
   const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
 
-  test('from another site, without cookies, is bound to this browser by a ticket of one minute (oauth 7.2)', async () => {
+  test('from another site, without cookies, is bound to this browser by a one-minute ticket (oauth 7.2)', async () => {
     const browser = await consented('alice');
     const posted = await browser.post('/authorize', form(), CROSS_SITE);
     expect(posted.status).toBe(303);
@@ -324,7 +324,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     });
   });
 
-  test('whose ticket is too old, of another request or missing is not bound: consent is asked (S-24)', async () => {
+  test('with an expired, foreign or missing ticket is not bound, and asks for consent (S-24)', async () => {
     const browser = await consented('alice');
     const first = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
     const second = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
@@ -336,7 +336,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect((await browser.get(second.href)).location).toContain('/consent/');
   });
 
-  test('with prompt=none and no ticket is answered interaction_required, and is over (R-31)', async () => {
+  test('with prompt=none and no ticket gets interaction_required, and ends (R-31)', async () => {
     const browser = await consented('alice');
     const posted = await browser.post('/authorize', form({ prompt: 'none' }), CROSS_SITE);
     const { pathname } = new URL(posted.location ?? '');
@@ -344,7 +344,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect((await browser.get(pathname)).status).toBe(409);
   });
 
-  test('reads nothing from the query', async () => {
+  test('ignores the query', async () => {
     const shown = await service
       .browser()
       .post(authorizeUrl(client), new URLSearchParams({ client_id: client }), CROSS_SITE);
@@ -352,19 +352,19 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('in another format than a form gets 415', async () => {
+  test('in a format other than a form gets 415', async () => {
     const headers = { ...CROSS_SITE, 'content-type': 'application/json' };
     expect((await service.browser().post('/authorize', form(), headers)).status).toBe(415);
   });
 
-  test('that names a grant as well gets a page', async () => {
+  test('that also names a grant gets a page', async () => {
     const shown = await service.browser().post('/authorize', form({ grant_id: newId(1) }));
     expect(shown).toMatchObject({ status: 400, location: undefined });
   });
 });
 
-describe('freshness (oauth 7.4)', () => {
-  test('max_age=0 asks for the password once, cannot be skipped by the step’s address, and ends (S-11)', async () => {
+describe('reauthentication (oauth 7.4)', () => {
+  test('max_age=0 asks for the password once, cannot be bypassed by URL, and does not loop (S-11)', async () => {
     const browser = await consented('alice');
     const shown = await browser.get(authorizeUrl(client, { max_age: '0' }));
     const id = grantIdOf(shown);
@@ -390,7 +390,7 @@ describe('freshness (oauth 7.4)', () => {
     expect(grant?.age).toBe(0);
   });
 
-  test('prompt=login demands the password of someone who signed in a minute ago; a reload changes nothing', async () => {
+  test('prompt=login requires the password even a minute after sign-in, and again after a reload', async () => {
     const browser = await consented('alice');
     const id = grantIdOf(await browser.get(authorizeUrl(client, { prompt: 'login' })));
     for (let reload = 0; reload < 3; reload += 1) {
@@ -398,7 +398,7 @@ describe('freshness (oauth 7.4)', () => {
     }
   });
 
-  test('a session younger than max_age is enough', async () => {
+  test('a session younger than max_age is sufficient', async () => {
     const browser = await consented('alice');
     const shown = await browser.get(authorizeUrl(client, { max_age: '86400' }));
     expect(responseOf(shown)).toMatchObject({ code: expect.any(String) });
@@ -406,7 +406,7 @@ describe('freshness (oauth 7.4)', () => {
 });
 
 describe('many requests from one address (S-95)', () => {
-  test('are refused with a page beyond 100 pending ones, not with a redirect', async () => {
+  test('are refused with a page beyond 100 pending ones, without a redirect', async () => {
     const browser = service.browser('203.0.113.77');
     for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
     const before = await grantCount();
@@ -415,7 +415,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser('203.0.113.78').get(authorizeUrl(client))).status).toBe(303);
   });
 
-  test('count also when they ended in an error: asking and giving up is bounded like asking (S-179)', async () => {
+  test('are also counted when they end in an error, so canceling does not bypass the limit (S-179)', async () => {
     const address = '203.0.113.90';
     const request = {
       client_id: client,
@@ -436,7 +436,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser().get(authorizeUrl(client))).status).toBe(303);
   });
 
-  test('of one person who is signed in are bounded from all addresses together (S-179)', async () => {
+  test('by one signed-in user are limited across all addresses (S-179)', async () => {
     await service.person('scripted');
     const browser = await service.signedIn('scripted');
     const trusted = await service.client({ secret: 's', metadata: { first_party: true } });
@@ -449,7 +449,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser().get(authorizeUrl(trusted))).status).toBe(303);
   });
 
-  test('with ids that name no client store nothing, however many there are (S-179)', async () => {
+  test('with unknown client IDs store nothing, however many there are (S-179)', async () => {
     const stored = async () => {
       const tables = ['oauth2_authorization_grants', 'oauth2_clients', 'rate_limits', 'audit_events'];
       const counts = tables.map((table) => `(select count(*) from ${table})::integer as ${table}`);

@@ -60,7 +60,7 @@ async function stateOf(id: AuthorizationGrantId) {
 }
 
 describe('the consent page', () => {
-  test('shows who asks, where the answer goes, what for and as whom (R-20)', async () => {
+  test('shows the client, the redirect host, the scopes and the account (R-20)', async () => {
     const metadata = { client_name: { '': 'Example App\u202e' }, client_uri: { '': 'https://www.example.org/about' } };
     const other = await service.client({ secret: 's', isStatic: false, metadata });
     const browser = await service.signedIn('alice');
@@ -78,7 +78,7 @@ describe('the consent page', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  test('links the privacy policy and the terms of the client', async () => {
+  test("links the client's privacy policy and terms", async () => {
     const policy_uri = { '': 'https://app.example.org/privacy' };
     const tos_uri = { '': 'https://app.example.org/terms' };
     const other = await service.client({ secret: 's', metadata: { policy_uri, tos_uri } });
@@ -94,7 +94,7 @@ describe('the consent page', () => {
     expect(browser.shown.text).toContain('This app was set up by the administrator');
   });
 
-  test('is shown by one statement, and a consent takes two (performance 1)', async () => {
+  test('takes one statement to show, and two to consent (performance 1)', async () => {
     const [browser, id] = await asked();
     await browser.get(`/consent/${id}`);
     expect(service.lastRequest().queries).toBe(1);
@@ -103,12 +103,12 @@ describe('the consent page', () => {
     expect(service.lastRequest().queries).toBe(2);
   });
 
-  test('by POST to its own address is 405', async () => {
+  test('returns 405 for POST to its own URL', async () => {
     const [browser, id] = await asked();
     expect((await browser.post(`/consent/${id}`, new URLSearchParams())).status).toBe(405);
   });
 
-  test.each(['consent', 'authorize'])('/%s/{id}: unknown and malformed ids get 404 (S-83)', async (path) => {
+  test.each(['consent', 'authorize'])('at /%s/{id} returns 404 for unknown and malformed IDs (S-83)', async (path) => {
     const browser = await service.signedIn('alice');
     for (const id of [newId(1), 'x', '01H..%2f..%2f', `${newId(1)}0`]) {
       const shown = await browser.get(`/${path}/${id}`);
@@ -116,7 +116,7 @@ describe('the consent page', () => {
     }
   });
 
-  test('of an expired request says so, with a way back to the client carrying access_denied', async () => {
+  test('says that a request has expired, with a link back to the client carrying access_denied', async () => {
     const [browser, id] = await asked({ state: 'x y' });
     service.clock.advanceSeconds(3600);
     for (const address of [`/consent/${id}`, `/authorize/${id}`]) {
@@ -134,13 +134,13 @@ describe('the consent page', () => {
     expect((await browser.post('/authorize', new URLSearchParams({ grant_id: id }))).status).toBe(403);
   });
 
-  test('is not shown to someone who is signed out: they are sent to sign in', async () => {
+  test('sends signed-out users to sign in', async () => {
     const [, id] = await asked();
     const shown = await service.browser().get(`/consent/${id}`);
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
   });
 
-  test('is not carried out once the client gave up its redirect URI: nothing is sent there (R-11)', async () => {
+  test('does not continue once the client removed its redirect URI: nothing is sent there (R-11)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other));
@@ -160,7 +160,7 @@ describe('the consent page', () => {
 });
 
 describe('the decision', () => {
-  test('consent: 303 with a code, and the same scopes are not asked for again (S-09)', async () => {
+  test('consent: redirects (303) with a code, and the same scopes are not asked for again (S-09)', async () => {
     const [browser, id] = await asked({ scope: 'openid email' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown.status).toBe(303);
@@ -174,7 +174,7 @@ describe('the decision', () => {
     expect(more.location).toContain('/consent/');
   });
 
-  test('cancel: 303 with access_denied, and the request is over', async () => {
+  test('cancel: redirects (303) with access_denied, and ends the request', async () => {
     const [browser, id] = await asked();
     await browser.submit({ action: 'cancel' }, FORM);
     expect(browser.shown.status).toBe(303);
@@ -183,14 +183,14 @@ describe('the decision', () => {
     expect((await browser.get(`/authorize/${id}`)).status).toBe(409);
   });
 
-  test.each([{}, { action: 'else' }])('%j: the page again with invalid_action', async (fields) => {
+  test.each([{}, { action: 'else' }])('%j: shows the page again with invalid_action', async (fields) => {
     const [browser, id] = await asked();
     await browser.submit(fields as Record<string, string>, FORM);
     expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  test('twice within ten seconds: the second is told that the application is being opened, without the code', async () => {
+  test('twice within ten seconds: the second sees that the application is being opened, without the code', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
@@ -205,7 +205,7 @@ describe('the decision', () => {
     expect(late.text).not.toContain('the app is opening');
   });
 
-  test('fifty times in parallel: exactly one code (S-100)', async () => {
+  test('fifty times in parallel: issues exactly one code (S-100)', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
@@ -216,7 +216,7 @@ describe('the decision', () => {
     for (const answer of answers) expect([303, 409]).toContain(answer.status);
   });
 
-  test('counts for the stored request alone, whatever else is posted (S-26)', async () => {
+  test('applies to the stored request only, whatever else is posted (S-26)', async () => {
     const other = await service.client();
     const [browser, id] = await asked();
     const tampered = {
@@ -260,7 +260,7 @@ describe('the decision', () => {
     ['a null origin', {}, { origin: 'null' }],
     ['a cross-site request', {}, { 'sec-fetch-site': 'cross-site' }],
     ['a same-site request', {}, { 'sec-fetch-site': 'same-site' }],
-  ])('with %s is not processed, and the answer links to the consent page (S-57)', async (_, fields, headers) => {
+  ])('with %s is not processed, and the response links to the consent page (S-57)', async (_, fields, headers) => {
     const [browser, id] = await asked();
     await browser.submit({ ...CONSENT, ...fields }, { ...FORM, headers });
     expect(browser.shown).toMatchObject({ status: 403, location: undefined });
@@ -287,8 +287,8 @@ describe('the decision', () => {
   });
 });
 
-describe('a request that waits in one browser', () => {
-  test('opened in another one by someone who consented before still asks (S-24)', async () => {
+describe('a request pending in one browser', () => {
+  test('asks for consent in another browser, despite earlier consent (S-24)', async () => {
     const [alice] = await asked();
     await alice.submit(CONSENT, FORM);
     const foreign = await service.browser().get(authorizeUrl(client));
@@ -298,7 +298,7 @@ describe('a request that waits in one browser', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  test('is not decided by a form that was rendered for someone else (S-24)', async () => {
+  test('rejects a decision whose form was rendered for another user (S-24)', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
     await browser.submit({}, { action: '/logout' });
@@ -333,7 +333,7 @@ describe('a request that waits in one browser', () => {
     }
   });
 
-  test('gives no code once the account was locked (S-102)', async () => {
+  test('issues no code once the account is locked (S-102)', async () => {
     await service.person('carol');
     const [browser, id] = await asked({}, 'carol');
     await sql(testDatabase.database, `update users set locked_at = now() where username = 'carol' returning id`);
@@ -345,8 +345,8 @@ describe('a request that waits in one browser', () => {
   });
 });
 
-describe('the decision of a request that is answered by form_post', () => {
-  test('is carried out by the GET that follows, so that no POST is answered by a page that posts', async () => {
+describe('the decision for a form_post request', () => {
+  test('is completed by the GET that follows, so that no POST responds with a form that posts', async () => {
     const [browser, id] = await asked({ response_mode: 'form_post' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
@@ -360,7 +360,7 @@ describe('the decision of a request that is answered by form_post', () => {
     expect((await browser.get(authorizeUrl(client, { prompt: 'none' }))).headers.location).toContain('code=');
   });
 
-  test('to cancel is carried out there as well', async () => {
+  test('to cancel is completed there as well', async () => {
     const [browser, id] = await asked({ response_mode: 'form_post' });
     await browser.submit({ action: 'cancel' }, FORM);
     await browser.follow();
@@ -372,7 +372,7 @@ describe('the decision of a request that is answered by form_post', () => {
 describe('an admin scope', () => {
   const scope = 'openid urn:mas:admin';
 
-  test('of someone who may not is refused by a page that names it, with ways on (S-27)', async () => {
+  test('from a user without the right is refused by a page that names it, with ways to continue (S-27)', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { scope }));
     const id = grantIdOf(browser.shown);
@@ -393,7 +393,7 @@ describe('an admin scope', () => {
     expect(responseOf(shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  test('of someone who may asks for the password when the last one is too old, and then each time (R-32)', async () => {
+  test('from a user with the right asks for the password after an old sign-in, and for consent each time (R-32)', async () => {
     const browser = await service.signedIn('admin');
     await browser.open(authorizeUrl(client, { scope }));
     expect(browser.shown.text).toContain('Administer this service');
@@ -405,8 +405,8 @@ describe('an admin scope', () => {
   });
 });
 
-describe('with remembering switched off', () => {
-  test('everything is asked for again', async () => {
+describe('with remembered consent disabled', () => {
+  test('asks for all scopes again', async () => {
     const forgetful = await startAuthorizationService(testDatabase.database, {
       rememberConsent: false,
       clock: service.clock,

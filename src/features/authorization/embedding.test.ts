@@ -79,20 +79,20 @@ function authorizationForm(fields: Record<string, string> = {}): URLSearchParams
   return new URLSearchParams({ ...request, ...fields });
 }
 
-describe('a page of another site opens /authorize', () => {
-  test.each(OPENED)('by %s: the person is asked to sign in', async (_, headers) => {
+describe('a cross-site page opening /authorize', () => {
+  test.each(OPENED)('by %s: asks the user to sign in', async (_, headers) => {
     const shown = await service.browser().get(authorizeUrl(client), headers);
     expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/login?') });
   });
 
-  test('by a form sent by POST, which clients may do (OpenID Connect Core 3.1.2.1)', async () => {
+  test('by POSTing a form, as clients may (OpenID Connect Core 3.1.2.1)', async () => {
     const headers = { ...BY_PERSON, origin: 'https://app.example.org', cookie: undefined };
     const shown = await service.browser().post('/authorize', authorizationForm(), headers);
     expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
   });
 });
 
-describe('a page of another site embeds /authorize or /login', () => {
+describe('a cross-site page embedding /authorize or /login', () => {
   test.each(EMBEDDED)('as %s, a hundred times: 403, nothing is stored or counted', async (_, headers) => {
     const browser = service.browser();
     const before = await stored();
@@ -106,7 +106,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect((await browser.get(authorizeUrl(client), BY_PERSON)).status).toBe(303);
   });
 
-  test('by forms sent into frames: 403, nothing is stored or counted, with prompt=none either', async () => {
+  test('with forms posted into frames: 403, nothing is stored or counted, even with prompt=none', async () => {
     const browser = service.browser();
     const before = await stored();
     const headers = { ...FRAME, origin: 'https://evil.example', cookie: undefined };
@@ -118,7 +118,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('by forms sent to /login: 403, and no attempt is counted', async () => {
+  test('with forms posted to /login: 403, and no attempt is counted', async () => {
     const browser = service.browser();
     const before = await stored();
     const form = new URLSearchParams({ username: 'alice', password: 'wrong' });
@@ -138,7 +138,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  test('our own pages may load data of the same origin', async () => {
+  test('does not affect data requests of our own pages', async () => {
     const headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
     expect((await service.browser().get('/login', headers)).status).toBe(200);
   });
@@ -149,13 +149,13 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
   const pending = async () =>
     await sql(testDatabase.database, 'select id from oauth2_authorization_grants where fulfilled_at is null');
 
-  test('of an application of the same site, where browsers send the cookies: a code', async () => {
+  test('of a same-site application, where browsers send cookies: issues a code', async () => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(silent(), { ...FRAME, 'sec-fetch-site': 'same-site' });
     expect(responseOf(shown)).toMatchObject({ code: expect.any(String), state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
-  test('of another site, where browsers withhold them: login_required, a hundred times, and nothing is stored', async () => {
+  test('of a cross-site application, without cookies: login_required, a hundred times, and nothing is stored', async () => {
     const browser = await service.signedIn('alice');
     const before = await stored();
     for (let count = 0; count < 100; count += 1) {
@@ -165,7 +165,7 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('leaves no pending request, whatever keeps it from a code', async () => {
+  test('leaves no pending request, whatever prevents the code', async () => {
     const asking = await service.client();
     const browser: Browser = await service.signedIn('alice');
     const before = await pending();
@@ -175,7 +175,7 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
     expect(await pending()).toEqual(before);
   });
 
-  test.each(['login', 'none login', undefined])('prompt=%s in a frame is refused', async (prompt) => {
+  test.each(['login', 'none login', undefined])('rejects prompt=%s in a frame', async (prompt) => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { prompt }), FRAME);
     expect(shown).toMatchObject({ status: 403, body: '' });

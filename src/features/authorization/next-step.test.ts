@@ -133,12 +133,12 @@ function silently(request: Request = {}, facts: Partial<Omit<StepFacts, 'request
   return step({ prompts: ['none'], ...request }, facts);
 }
 
-describe('next step of a request (oauth 7.3)', () => {
-  test('4: nobody is signed in, with prompt=none: login_required', () => {
+describe('the next step of a request (oauth 7.3)', () => {
+  test('4: signed out with prompt=none: login_required', () => {
     expect(silently({}, { viewer: { kind: 'anonymous' } })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  test('5: nobody is signed in, with prompt=create: registration, however often it was offered', () => {
+  test('5: signed out with prompt=create: registration, however often it was offered', () => {
     const anonymous = { viewer: { kind: 'anonymous' } } as const;
     expect(step({ prompts: ['create'] }, anonymous)).toEqual({ kind: 'register' });
     expect(step({ prompts: ['create'] }, { ...anonymous, isRegistrationOffered: true })).toEqual({ kind: 'register' });
@@ -155,7 +155,7 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({ prompts: [...prompts, 'login'] }).kind).toBe('register');
   });
 
-  test('6: nobody is signed in: the sign-in page', () => {
+  test('6: signed out: the sign-in page', () => {
     expect(step({}, { viewer: { kind: 'anonymous' } })).toEqual({ kind: 'login' });
   });
 
@@ -164,13 +164,13 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(silently({}, { viewer: dead(kind) })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  test('10: prompt=login asks again, until the authentication is later than the request', () => {
+  test('10: prompt=login reauthenticates until the authentication is later than the request', () => {
     expect(step({ prompts: ['login'] })).toEqual({ kind: 'reauth' });
     expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
     expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfill' });
   });
 
-  test('10: max_age asks again beyond that age; max_age=0 asks once and ends (S-11)', () => {
+  test('10: max_age reauthenticates beyond that age; max_age=0 does so once (S-11)', () => {
     expect(step({ maxAge: 3599 })).toEqual({ kind: 'reauth' });
     expect(step({ maxAge: 3600 })).toMatchObject({ kind: 'fulfill' });
     expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
@@ -181,7 +181,7 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(silently({ maxAge: 1 })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  test('10: an admin scope asks for a recent authentication, also after the request (R-32)', () => {
+  test('10: an admin scope requires a recent authentication, even after the request (R-32)', () => {
     const scope = ['openid', 'urn:latchkey:admin'];
     expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 601 }) })).toEqual({ kind: 'reauth' });
     const later = { createdAt: NOW - 700 * SECOND, scope };
@@ -189,41 +189,38 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 600 }) }).kind).toBe('consent');
   });
 
-  test('10: without the setting an old authentication is good enough for an admin scope', () => {
+  test('10: with the setting off an old authentication is sufficient for an admin scope', () => {
     const facts = { viewer: active({ canRequestAdmin: true, secondsAgo: 9000 }) };
     expect(step({ scope: ['urn:mas:admin'] }, facts, { reauthMaxAgeSeconds: undefined }).kind).toBe('consent');
   });
 
-  test.each(['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*'])(
-    '12: %s is not for everyone (S-27)',
-    (scope) => {
-      const request = { scope: ['openid', scope] };
-      expect(step(request)).toMatchObject({
-        kind: 'forbidden',
-        violations: [{ code: 'admin-scope', scopes: [scope] }],
-      });
-      expect(silently(request)).toMatchObject({ kind: 'refuse', error: 'access_denied' });
-      expect(step(request, { client: { ...CLIENT, isFirstParty: true } })).toMatchObject({ kind: 'forbidden' });
-      for (const viewer of [
-        active({ canRequestAdmin: true, secondsAgo: 1 }),
-        active({ username: 'operator', secondsAgo: 1 }),
-      ]) {
-        expect(step(request, { viewer }).kind).toBe('consent');
-      }
-    },
-  );
+  test.each(['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*'])('12: %s is restricted (S-27)', (scope) => {
+    const request = { scope: ['openid', scope] };
+    expect(step(request)).toMatchObject({
+      kind: 'forbidden',
+      violations: [{ code: 'admin-scope', scopes: [scope] }],
+    });
+    expect(silently(request)).toMatchObject({ kind: 'refuse', error: 'access_denied' });
+    expect(step(request, { client: { ...CLIENT, isFirstParty: true } })).toMatchObject({ kind: 'forbidden' });
+    for (const viewer of [
+      active({ canRequestAdmin: true, secondsAgo: 1 }),
+      active({ username: 'operator', secondsAgo: 1 }),
+    ]) {
+      expect(step(request, { viewer }).kind).toBe('consent');
+    }
+  });
 
-  test('13: consent is asked, or with prompt=none required', () => {
+  test('13: asks for consent, or returns consent_required with prompt=none', () => {
     expect(step({}, { remembered: [] })).toMatchObject({ kind: 'consent' });
     expect(silently({}, { remembered: [] })).toMatchObject({ kind: 'refuse', error: 'consent_required' });
   });
 
-  test('13: in another browser prompt=none needs an interaction, and consent is asked (R-31, S-24)', () => {
+  test('13: in another browser, prompt=none needs an interaction, otherwise asks for consent (R-31, S-24)', () => {
     expect(silently({}, { isBound: false })).toMatchObject({ kind: 'refuse', error: 'interaction_required' });
     expect(step({}, { isBound: false })).toMatchObject({ kind: 'consent' });
   });
 
-  test('13: consent given by this browser session needs no page, but every check before it', () => {
+  test('13: consent given in this browser session skips the page, but no earlier check', () => {
     const facts = { remembered: [], decision: 'consent' } as const;
     expect(step({}, facts)).toMatchObject({ kind: 'fulfill', isDecided: true });
     expect(step({ maxAge: 1 }, facts)).toEqual({ kind: 'reauth' });
@@ -231,17 +228,17 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({}, { ...facts, viewer: dead('locked') })).toMatchObject({ kind: 'interstitial' });
   });
 
-  test('a request that its person cancelled is cancelled whatever else is missing', () => {
+  test('a request canceled by its user is canceled, whatever else is missing', () => {
     expect(step({ maxAge: 1, scope: ['urn:latchkey:admin'] }, { decision: 'cancel' })).toEqual({ kind: 'cancel' });
   });
 
-  test('14: nothing is missing', () => {
+  test('14: all steps are done', () => {
     expect(step({})).toMatchObject({ kind: 'fulfill', isDecided: false });
     expect(silently()).toMatchObject({ kind: 'fulfill', isDecided: false });
   });
 });
 
-describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
+describe('consent is skipped only if all conditions hold (oauth 7.6)', () => {
   const confidential = CLIENT;
   const firstParty = { ...CLIENT, isFirstParty: true };
   const publicClient = { ...CLIENT, authMethod: 'none' } as const;
@@ -301,7 +298,7 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
     expect(step(request, { client, remembered }).kind).toBe(kind);
   });
 
-  test('an admin scope is always asked for', () => {
+  test('an admin scope always requires consent', () => {
     const facts = { client: firstParty, viewer: active({ canRequestAdmin: true, secondsAgo: 1 }) };
     expect(step({ scope: ['urn:latchkey:admin'] }, { ...facts, remembered: ['urn:latchkey:admin'] }).kind).toBe(
       'consent',

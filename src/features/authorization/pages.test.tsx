@@ -7,7 +7,7 @@ import { decisionProps } from './samples.tsx';
 
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
 
-describe('privacy policy and terms of the client', () => {
+describe("the client's privacy policy and terms", () => {
   function rules(addresses: { policyUri?: string; tosUri?: string }): string[] {
     const english = catalog.in('en');
     const props = decisionProps({ translations: english, token: 'x', text: 'Harbour Chat' });
@@ -19,7 +19,7 @@ describe('privacy policy and terms of the client', () => {
     return page.match(/<a [^>]*target="_blank"[^>]*>[^<]*<\/a>/g) ?? [];
   }
 
-  test('are linked in a new tab that learns nothing of this page', () => {
+  test('open in a new tab without referrer or opener', () => {
     const addresses = { policyUri: 'https://app.example.org/privacy', tosUri: 'https://app.example.org/terms' };
     expect(rules(addresses)).toEqual([
       '<a href="https://app.example.org/privacy" target="_blank" rel="noopener noreferrer">Privacy</a>',
@@ -33,7 +33,7 @@ describe('privacy policy and terms of the client', () => {
     'http://app.example.org/',
     'blob:https://app.example.org/x',
     '/',
-  ])('are left out when their address is %s (S-74)', (address) => {
+  ])('are omitted when their URL is %s (S-74)', (address) => {
     expect(rules({ policyUri: address, tosUri: address })).toEqual([]);
   });
 });

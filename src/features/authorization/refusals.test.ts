@@ -44,7 +44,7 @@ async function refusalOf(request: () => Promise<unknown>) {
 
 const REGISTERED = 'https://app.example.org/callback';
 
-describe('the log says what is wrong with the request of an application', () => {
+describe("the log gives the reason for rejecting a client's request", () => {
   test.each<[string, () => string, Record<string, unknown>]>([
     [
       'a client id of another kind',
@@ -146,7 +146,7 @@ describe('the log says what is wrong with the request of an application', () => 
     expect(fields['client']).toMatch(/^[0-9A-Z]{26}$/);
   });
 
-  test('an admin scope that the person may not grant, and a request that is refused when it goes on', async () => {
+  test('an admin scope the user may not grant, and a request refused when resumed', async () => {
     const open = await service.client();
     const browser = await service.signedIn('alice');
     const asking = authorizeUrl(open, { scope: 'openid urn:latchkey:admin', code_challenge: 'a'.repeat(43) });
@@ -154,7 +154,7 @@ describe('the log says what is wrong with the request of an application', () => 
     expect(fields).toMatchObject({ code: 'access_denied', client: open, redirect_uri: REGISTERED });
   });
 
-  test('an address with too many requests that wait for a person', async () => {
+  test('an address with too many pending requests', async () => {
     const browser = service.browser('203.0.113.99');
     for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
     service.clock.advanceSeconds(600);
@@ -168,7 +168,7 @@ describe('the log says what is wrong with the request of an application', () => 
   });
 });
 
-describe('what is refused before there is a request', () => {
+describe('a request rejected before it is stored', () => {
   const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = (more = '') => `${authorizeUrl(client).split('?')[1]}${more}`;
 
@@ -219,7 +219,7 @@ describe('what is refused before there is a request', () => {
   });
 });
 
-describe('a refusal that would go back to a client that registered itself', () => {
+describe('an error redirect to a dynamically registered client', () => {
   let stranger: ClientId;
   beforeAll(async () => {
     service.clock.advanceSeconds(1);
@@ -229,7 +229,7 @@ describe('a refusal that would go back to a client that registered itself', () =
   const wrong = (more: Record<string, string> = {}) => authorizeUrl(stranger, { prompt: 'none login', ...more });
   const silent = () => authorizeUrl(stranger, { prompt: 'none', state: 'st' });
 
-  test('is a page that names the host first (RFC 9700 4.11.2)', async () => {
+  test('first shows a page that names the host (RFC 9700 4.11.2)', async () => {
     const shown = await service.browser().get(wrong({ state: 'st' }));
     expectCleanPage(shown.body);
     expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
@@ -237,14 +237,14 @@ describe('a refusal that would go back to a client that registered itself', () =
     expect(shown.body).toMatch(/href="https:\/\/app\.example\.org\/callback\?error=invalid_request[^"]*state=st/);
   });
 
-  test('is a page with a form where the answer is posted, which is not sent by itself', async () => {
+  test('shows a page with a form for form_post, which is not submitted automatically', async () => {
     const shown = await service.browser().get(wrong({ response_mode: 'form_post' }));
     expect(shown.status).toBe(400);
     expect(shown.body).not.toContain('data-submit-at-once');
     expect(shown.body).toContain('action="https://app.example.org/callback"');
   });
 
-  test('goes back at once to the site that the browser comes from, and to configured clients', async () => {
+  test('is immediate for the site the browser comes from, and for configured clients', async () => {
     const back = await service.browser().get(wrong(), { referer: 'https://app.example.org/page' });
     expect(responseOf(back)).toMatchObject({ error: 'invalid_request' });
     for (const referer of ['https://evil.example/', 'http://app.example.org/', 'x', 'about:blank']) {
@@ -254,7 +254,7 @@ describe('a refusal that would go back to a client that registered itself', () =
     expect(responseOf(configured)).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('of a silent request goes back at once, unless somebody clicked a link of another site', async () => {
+  test('is immediate for silent requests, unless a user clicked a link on another site', async () => {
     expect(responseOf(await service.browser().get(silent()))).toMatchObject({ error: 'login_required', state: 'st' });
     const inFrame = { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site', 'sec-fetch-user': '?1' };
     expect(responseOf(await service.browser().get(silent(), inFrame))).toMatchObject({ error: 'login_required' });
@@ -265,7 +265,7 @@ describe('a refusal that would go back to a client that registered itself', () =
     }
   });
 
-  test('of a silent request that is granted is none: the code comes at once', async () => {
+  test('does not delay a successful silent request, which gets its code at once', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(stranger));
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -275,7 +275,7 @@ describe('a refusal that would go back to a client that registered itself', () =
 });
 
 describe('the error page', () => {
-  test('shows below the code what a developer has to correct, in English, and nothing of what was sent', async () => {
+  test('shows the developer error below the code, in English, without echoing input', async () => {
     const redirect_uri = 'https://evil.example/';
     const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
     expect(shown.headers['content-language']).toBe('de');
@@ -283,7 +283,7 @@ describe('the error page', () => {
     expect(shown.body).not.toContain('evil.example');
   });
 
-  test('says the same of a client id that is malformed and of one that names nobody (S-06)', async () => {
+  test('says the same for malformed and unknown client IDs (S-06)', async () => {
     const texts = [];
     for (const id of ['my-app', newId<'client'>(1)]) {
       const shown = await service.browser().get(authorizeUrl(id));
@@ -293,7 +293,7 @@ describe('the error page', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  test('shows no description of what is not a mistake of an application', async () => {
+  test("shows no description for errors that are not the client's", async () => {
     const shown = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
     expect(shown.status).toBe(404);
     expect(shown.body).not.toContain('<dd lang="en"');

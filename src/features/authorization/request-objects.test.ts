@@ -126,7 +126,7 @@ async function refusal(request: string, fields: Readonly<Record<string, string>>
 }
 
 describe('a request object', () => {
-  test('holds all parameters of the request; what stands outside does not count', async () => {
+  test('contains all request parameters, and those outside are ignored', async () => {
     const browser = await signedIn();
     const claims = { nonce: 'n', max_age: 3600, claims: { id_token: { name: null } }, login_hint: 'amira' };
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', prompt: 'none', max_age: 'x' };
@@ -137,7 +137,7 @@ describe('a request object', () => {
     expect(response(granted)).toMatchObject({ state: 'inside', code: expect.any(String), iss: service.issuer });
   });
 
-  test('costs no statement more than plain parameters', async () => {
+  test('takes no more statements than plain parameters', async () => {
     const browser = await signedIn();
     await browser.get(authorizeUrl(await signed({ claims: { prompt: 'none' } })));
     const line = service.requestLines().at(-1);
@@ -145,7 +145,7 @@ describe('a request object', () => {
     expect(line?.queries).toBeLessThanOrEqual(3);
   });
 
-  test('may hold response mode and state alone, and come by POST', async () => {
+  test('may contain only response mode and state, and may be sent by POST', async () => {
     const browser = await signedIn();
     const request = await signed({ claims: { response_mode: 'fragment', prompt: 'none', scope: 'email' } });
     const form = new URLSearchParams({ client_id: clientId, request });
@@ -154,7 +154,7 @@ describe('a request object', () => {
     expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/cb#error=consent_required&.*state=inside/);
   });
 
-  test('may name its type, its key, and audiences besides the issuer', async () => {
+  test('may declare its type, its key, and audiences besides the issuer', async () => {
     const aud = ['https://elsewhere.example', service.issuer];
     for (const typ of ['oauth-authz-req+jwt', 'JWT', 'application/oauth-authz-req+jwt']) {
       const request = await signed({ header: { typ, kid: 'own' }, claims: { aud, nbf: undefined } });
@@ -162,19 +162,19 @@ describe('a request object', () => {
     }
   });
 
-  test('counts for a minute beyond its exp, since clocks differ', async () => {
+  test('is accepted up to a minute after its exp, to allow for clock skew', async () => {
     const exp = Math.floor(clock.now() / 1000) - 59;
     const shown = await newBrowser().get(authorizeUrl(await signed({ claims: { exp } })));
     expect(shown.location).toContain('/login');
   });
 
-  test('agrees with a response type and a scope outside of it', async () => {
+  test('may be accompanied by a matching response type and scope', async () => {
     const request = await signed({ claims: { scope: 'openid email' } });
     const shown = await newBrowser().get(authorizeUrl(request, { response_type: 'code', scope: 'email openid' }));
     expect(shown.location).toContain('/login');
   });
 
-  test('is judged as plain parameters are: what it asks for is refused where it says', async () => {
+  test('is validated like plain parameters, with errors sent where it specifies', async () => {
     const claims = { response_type: 'token', redirect_uri: 'https://app.example/second', response_mode: 'query' };
     const shown = await newBrowser().get(authorizeUrl(await signed({ claims }), { redirect_uri: CALLBACK }));
     expect(shown.location?.startsWith('https://app.example/second?')).toBe(true);
@@ -186,7 +186,7 @@ describe('a request object', () => {
   });
 });
 
-describe('a request object that is not accepted', () => {
+describe('a rejected request object', () => {
   const seconds = () => Math.floor(clock.now() / 1000);
 
   test.each<[string, () => Promise<string>]>([
@@ -210,7 +210,7 @@ describe('a request object that is not accepted', () => {
     ['with a list for a scope', async () => await signed({ claims: { scope: ['openid'] } })],
     ['with a state that no form can hold', async () => await signed({ claims: { state: 'a\0b' } })],
     ['with half a character', async () => await signed({ claims: { state: '\ud800' } })],
-  ])('%s: invalid_request_object, where the plain parameters say', async (_, make) => {
+  ])("%s: invalid_request_object, at the plain parameters' redirect URI", async (_, make) => {
     const refused = await refusal(await make());
     expect(refused).toMatchObject({ error: 'invalid_request_object', state: 'outside', iss: service.issuer });
     const page = await newBrowser().get(authorizeUrl(await make()));
@@ -218,37 +218,37 @@ describe('a request object that is not accepted', () => {
     expect(page.text).toContain('invalid_request_object');
   });
 
-  test('that differs in response type or scope from what stands outside', async () => {
+  test('differs in response type or scope from the plain parameters', async () => {
     expect(await refusal(await signed(), { scope: 'openid email' })).toMatchObject({ error: 'invalid_request_object' });
     expect(await refusal(await signed(), { response_type: 'token', response_mode: 'query' })).toMatchObject({
       error: 'invalid_request_object',
     });
   });
 
-  test('of a client without keys', async () => {
+  test('comes from a client without keys', async () => {
     const request = await signed({ clientId: keyless });
     expect(await refusal(request, { client_id: keyless })).toMatchObject({ error: 'invalid_request_object' });
   });
 
-  test('answers in the mode that the plain parameters ask for', async () => {
+  test('is reported in the response mode of the plain parameters', async () => {
     const fields = { redirect_uri: CALLBACK, response_mode: 'form_post', state: 'outside' };
     const shown = await newBrowser().get(authorizeUrl('x', fields));
     expect(shown.forms[0]?.inputs.get('error')).toBe('invalid_request_object');
     expect(shown.forms[0]?.inputs.get('state')).toBe('outside');
   });
 
-  test('together with a request_uri is refused whatever they hold', async () => {
+  test('is rejected together with a request_uri, whatever their content', async () => {
     const refused = await refusal(await signed(), { request_uri: 'urn:ietf:params:oauth:request_uri:x' });
     expect(refused).toMatchObject({ error: 'invalid_request' });
   });
 });
 
-describe('a configured client without credentials that has keys', () => {
+describe('a configured public client with keys', () => {
   const spa = (fields: Readonly<Record<string, string>>) =>
     `/authorize?${new URLSearchParams({ client_id: SPA, ...fields })}`;
   const pkce = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
 
-  test('signs its requests by its one algorithm, and is refused others', async () => {
+  test('signs its requests with its registered algorithm, and others are rejected', async () => {
     const plain = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', ...pkce };
     const refused = response(await newBrowser().get(spa(plain)));
     expect(refused).toMatchObject({ error: 'invalid_request', error_description: expect.stringContaining('sign') });
@@ -273,8 +273,8 @@ describe('a configured client without credentials that has keys', () => {
   });
 });
 
-describe('a client that has to sign its requests', () => {
-  test('is refused a plain one, and one of another algorithm', async () => {
+describe('a client that must sign its requests', () => {
+  test('is refused an unsigned one, and one with another algorithm', async () => {
     const plain = { client_id: strictId, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
     const refused = response(await newBrowser().get(`/authorize?${new URLSearchParams(plain)}`));
     expect(refused).toMatchObject({ error: 'invalid_request', error_description: expect.stringContaining('sign') });
@@ -310,7 +310,7 @@ describe('a request in a frame', () => {
     return await fetch(url, { headers: inFrame, redirect: 'manual' });
   }
 
-  test('is silent inside: answered; not silent, whatever the address shows: refused, nothing is stored (S-181)', async () => {
+  test('is accepted if silent inside; otherwise rejected, whatever the URL says, storing nothing (S-181)', async () => {
     const silent = await framed({ prompt: 'none' });
     expect([silent.status, silent.headers.get('location')]).toEqual([303, expect.stringContaining('login_required')]);
     expect((await framed({})).status).toBe(403);

@@ -162,7 +162,7 @@ describe.each(RESPONSES)('%s %s', (error, _, ask) => {
       { mode, with: 'an empty state', state: '' },
       { mode, with: 'no state', state: undefined },
     ]),
-  )('by $mode, with $with: carries iss and what state had, and nothing more (S-23)', async ({ mode, state }) => {
+  )('by $mode, with $with: carries iss and the original state, and nothing more (S-23)', async ({ mode, state }) => {
     const sent = read(await ask({ response_mode: mode, state }), mode);
     const outcome =
       error === 'code' ? { code: expect.stringMatching(/^\S{43}$/) } : { error, error_description: expect.any(String) };

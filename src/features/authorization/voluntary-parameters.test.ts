@@ -75,7 +75,7 @@ async function forgetAcr(): Promise<void> {
 const CODE = { code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/), state: 'st' };
 const ISSUED = 'urn:latchkey:acr:1';
 
-describe('parameters that are voluntary, or that nobody knows (OpenID Connect Core 3.1.2.1, 15.1, RFC 6749 3.1)', () => {
+describe('voluntary and unknown parameters (OpenID Connect Core 3.1.2.1, 15.1, RFC 6749 3.1)', () => {
   test.each<[string, Record<string, string>]>([
     ['acr_values that are not issued here', { acr_values: '1 2' }],
     ['acr_values that are', { acr_values: `1 ${ISSUED}` }],
@@ -87,12 +87,12 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
     ['a voluntary acr of another service', { claims: '{"id_token": {"acr": {"value": "2"}}}' }],
     ['unknown names', { audience: 'https://api.example.org', access_type: 'offline', extra: 'foobar' }],
     ['names that other objects have', { constructor: 'x', __proto__: 'y', toString: 'z' }],
-  ])('%s: the code is issued', async (_, fields) => {
+  ])('%s: issues the code', async (_, fields) => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
   });
 
-  test('an unknown name given twice is ignored, one that means something is refused', async () => {
+  test('ignores a repeated unknown parameter, and rejects a repeated known one', async () => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(`${authorizeUrl(client)}&extra=1&extra=2`))).toMatchObject(CODE);
     for (const name of ['scope', 'claims', 'acr_values', 'display', 'max_age', 'dpop_jkt']) {
@@ -111,7 +111,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
     [{ authorization_details: '[]' }, 'invalid_request'],
     [{ dpop_jkt: 'x' }, 'invalid_request'],
     [{ resource: 'https://api.example.org' }, 'invalid_target'],
-  ])('%j is refused: the client would believe that it had an effect', async (fields, error) => {
+  ])('rejects %j, since the client would rely on its effect', async (fields, error) => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject({ error });
   });
@@ -120,7 +120,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
 describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15.3)', () => {
   const essential = (value: string) => JSON.stringify({ id_token: { acr: { essential: true, values: [value, '2'] } } });
 
-  test('someone signed in without a class is asked for the password once, and the grant then has the class', async () => {
+  test('asks a user signed in without the class for the password once, and the grant then has the class', async () => {
     for (const fields of [{ acr_values: ISSUED }, { claims: essential(ISSUED) }]) {
       const browser = await service.signedIn('alice');
       await forgetAcr();
@@ -136,7 +136,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     }
   });
 
-  test('default_acr_values of the client count where the request has no acr_values (OpenID Connect Registration 2)', async () => {
+  test("uses the client's default_acr_values without acr_values in the request (OpenID Connect Registration 2)", async () => {
     const default_acr_values = ['2', ISSUED];
     const strict = await service.client({ secret: 's', metadata: { first_party: true, default_acr_values } });
     const browser = await service.signedIn('alice');
@@ -146,7 +146,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     expect(responseOf(await browser.get(authorizeUrl(strict, { prompt: 'none' })))).toMatchObject(CODE);
   });
 
-  test('prompt=none ignores a voluntary class, and answers login_required to an essential one', async () => {
+  test('prompt=none ignores a voluntary class, and returns login_required for an essential one', async () => {
     const browser = await service.signedIn('alice');
     await forgetAcr();
     const silent = { prompt: 'none' };
@@ -158,7 +158,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     );
   });
 
-  test('an essential class that is not issued here is refused before anybody has to sign in', async () => {
+  test('rejects an essential class that is not supported before any sign-in', async () => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { claims: essential('urn:unknown') }));
     expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
@@ -166,11 +166,11 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
   });
 });
 
-describe('a class that takes a second factor (oauth 7.3 step 11, 15.3)', () => {
+describe('an acr class that requires a second factor (oauth 7.3 step 11, 15.3)', () => {
   const TWO = 'urn:latchkey:acr:2';
   const essential = { claims: JSON.stringify({ id_token: { acr: { essential: true, value: TWO } } }) };
 
-  test('is asked for of a person who has one, also where re-authentication asks for none', async () => {
+  test('asks users who have one for it, even where reauthentication does not', async () => {
     const options = { clock: service.clock, secondFactor: { secondFactorOnReauth: false } };
     const lenient = await startAuthorizationService(testDatabase.database, options);
     try {
@@ -201,7 +201,7 @@ describe('a class that takes a second factor (oauth 7.3 step 11, 15.3)', () => {
     }
   });
 
-  test('cannot be reached without one: an essential one is refused, for another the request goes on', async () => {
+  test('is unreachable without one: an essential class is refused, a voluntary one is skipped', async () => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, essential)))).toMatchObject({
       error: 'unmet_authentication_requirements',
@@ -211,11 +211,11 @@ describe('a class that takes a second factor (oauth 7.3 step 11, 15.3)', () => {
   });
 });
 
-describe('claims that are not essential, and essential ones, of one place or both (OpenID Connect Core 5.5.1)', () => {
+describe('voluntary and essential claims, in one place or both (OpenID Connect Core 5.5.1)', () => {
   const voluntary = (request: object) => ({ claims: JSON.stringify({ id_token: { acr: request } }) });
 
   test.each([{ value: ISSUED }, { values: ['2', ISSUED] }, { essential: false, value: ISSUED }])(
-    'acr %j counts like acr_values: somebody without the class is asked once, prompt=none goes on',
+    'acr %j works like acr_values: asks a user without the class once, prompt=none continues',
     async (request) => {
       const browser = await service.signedIn('alice');
       await forgetAcr();
@@ -227,7 +227,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
     },
   );
 
-  test('acr in claims wins over acr_values', async () => {
+  test('acr in claims overrides acr_values', async () => {
     const browser = await service.signedIn('alice');
     service.clock.advanceSeconds(1);
     await browser.get(authorizeUrl(client, { ...voluntary({ value: '2' }), acr_values: ISSUED }));
@@ -235,7 +235,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
   });
 
   test.each(['null', '{"essential": true}', '{"essential": false}', '{"essential": true, "value": 1}'])(
-    'auth_time %s: the code is issued, since every ID token has it',
+    'auth_time %s: issues the code, since every ID token has it',
     async (request) => {
       const browser = await service.signedIn('alice');
       const claims = `{"id_token": {"auth_time": ${request}}}`;
@@ -251,7 +251,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
       'values at userinfo',
       () => ({ userinfo: { sub: { values: [alice, bob] } }, id_token: { sub: { value: alice } } }),
     ],
-  ])('sub by %s: alice may answer, and nobody else', async (_, claims) => {
+  ])('sub by %s: only alice may continue', async (_, claims) => {
     const silent = { prompt: 'none', claims: JSON.stringify(claims()) };
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, silent)))).toMatchObject(CODE);
@@ -259,7 +259,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
     expect(responseOf(await carol.get(authorizeUrl(client, silent)))).toMatchObject({ error: 'login_required' });
   });
 
-  test('sub by several values: any of them may answer after signing in, and no name is proposed', async () => {
+  test('sub by several values: any of them may continue after signing in, and no username is suggested', async () => {
     const claims = JSON.stringify({ id_token: { sub: { values: [alice, bob] } } });
     const browser = service.browser();
     await browser.open(authorizeUrl(client, { claims }));
@@ -287,7 +287,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
     expect(responseOf(shown)).toMatchObject(expected);
   });
 
-  test('sub of two places that contradict each other: login_required', async () => {
+  test('conflicting sub values in two places: login_required', async () => {
     const claims = JSON.stringify({ id_token: { sub: { value: alice } }, userinfo: { sub: { value: bob } } });
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, { claims })))).toMatchObject({ error: 'login_required' });
@@ -314,7 +314,7 @@ async function rebuilt(header: object, signature?: string): Promise<string> {
 }
 
 describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', () => {
-  test('of the person who is signed in, long expired: prompt=none issues the code', async () => {
+  test('of the signed-in user, long expired: prompt=none issues the code', async () => {
     const browser = await service.signedIn('alice');
     const fields = { prompt: 'none', id_token_hint: await idToken() };
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
@@ -323,7 +323,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   test.each<[string, () => Promise<Record<string, string>>]>([
     ['id_token_hint', async () => ({ id_token_hint: await idToken() })],
     ['claims', async () => ({ claims: JSON.stringify({ id_token: { sub: { value: alice } } }) })],
-  ])('%s of someone else: prompt=none is login_required and leaves no grant', async (_, fields) => {
+  ])('%s of another user: prompt=none is login_required and leaves no grant', async (_, fields) => {
     const browser = await service.signedIn('bob');
     const before = await grantCount();
     const shown = await browser.get(authorizeUrl(client, { prompt: 'none', ...(await fields()) }));
@@ -331,7 +331,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(await grantCount()).toBe(before);
   });
 
-  test('of someone else: a page names the account and offers to sign in with it, but no consent', async () => {
+  test('of another user: a page names the account and offers to sign in with it, without consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const { shown } = browser;
@@ -349,7 +349,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(responseOf(browser.shown)).toMatchObject(CODE);
   });
 
-  test('of someone else: a posted form can cancel, but not consent', async () => {
+  test('of another user: a posted form can cancel, but not consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const id = grantIdOf(browser.shown);
@@ -360,13 +360,13 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  test('of an account that is gone: the page says so', async () => {
+  test('of a deleted account: the page says so', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken({ sub: newId<'user'>(7) }) }));
     expect(browser.shown.text).toContain('an account that no longer exists');
   });
 
-  test('proposes the account on the sign-in page, unless the client proposes a name itself', async () => {
+  test('suggests the account on the sign-in page, unless the client sends a login_hint', async () => {
     const id_token_hint = await idToken({ sub: bob });
     const shown = await service.browser().get(authorizeUrl(client, { id_token_hint }));
     expect(new URL(shown.location ?? '').searchParams.get('login_hint')).toBe('bob');
@@ -374,7 +374,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(new URL(named.location ?? '').searchParams.get('login_hint')).toBe('carol');
   });
 
-  test('that names another account than claims does is refused', async () => {
+  test('naming a different account than claims is rejected', async () => {
     const claims = JSON.stringify({ id_token: { sub: { value: bob } } });
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
@@ -404,10 +404,10 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   });
 });
 
-describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
+describe('individually requested claims (OpenID Connect Core 5.5)', () => {
   const EMAIL = JSON.stringify({ id_token: { email: { essential: true } }, userinfo: { name: null, zoneinfo: null } });
 
-  test('are part of what the person is asked, are stored with the grant, and are remembered', async () => {
+  test('are shown on the consent page, stored with the grant, and remembered', async () => {
     const asking = await service.client({ secret: 's' });
     const browser = await service.signedIn('alice');
     const silent = authorizeUrl(asking, { prompt: 'none', claims: EMAIL });
@@ -422,7 +422,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(responseOf(await browser.get(more))).toMatchObject(CODE);
   });
 
-  test('need consent although the same scopes were agreed to', async () => {
+  test('require consent even if the same scopes were approved', async () => {
     const asking = await service.client({ secret: 's' });
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(asking));
@@ -431,7 +431,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(responseOf(shown)).toMatchObject({ error: 'consent_required' });
   });
 
-  test('beyond what the client is registered for are left out, and without openid all are', async () => {
+  test("beyond the client's registration are dropped, and without openid all are", async () => {
     const limited = await service.client({ secret: 's', metadata: { first_party: true, scope: 'openid profile' } });
     const browser = await service.signedIn('alice');
     await browser.get(authorizeUrl(limited, { claims: EMAIL }));

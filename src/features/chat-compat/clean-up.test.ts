@@ -75,7 +75,7 @@ async function endings() {
 }
 
 describe('access tokens', () => {
-  test('that have expired go a day later, those without an end never', async () => {
+  test('are deleted a day after expiry, never without an expiry', async () => {
     const { refresh: token } = await begin();
     const { accessToken: endless } = await chat.login('amira', PASSWORD);
     clock.advanceSeconds(300 + DAY - 1);
@@ -90,7 +90,7 @@ describe('access tokens', () => {
     expect((await refresh(token)).status).toBe(200);
   });
 
-  test('that were rotated away go a day later', async () => {
+  test('are deleted a day after rotation', async () => {
     const { refresh: token } = await begin();
     const first = await refresh(token);
     await refresh(textOf(first, 'refresh_token'));
@@ -103,7 +103,7 @@ describe('access tokens', () => {
 });
 
 describe('refresh tokens', () => {
-  test('that were consumed go a day later, but for the last one of each session', async () => {
+  test('are deleted a day after use, except the last one of each session', async () => {
     const { refresh: token } = await begin();
     const first = await refresh(token);
     const second = await refresh(textOf(first, 'refresh_token'));
@@ -118,7 +118,7 @@ describe('refresh tokens', () => {
     expect((await refresh(textOf(second, 'refresh_token'))).status).toBe(200);
   });
 
-  test('of a lost answer still lead to the same refresh token, however late the client asks again', async () => {
+  test('of a lost response still return the same successor, however late the client retries', async () => {
     const { refresh: token } = await begin();
     const lost = await refresh(token);
     clock.advanceSeconds(40 * DAY);
@@ -129,7 +129,7 @@ describe('refresh tokens', () => {
     expect(await isActive(textOf(again, 'access_token'))).toBe(true);
   });
 
-  test('that come back after their successor was used still end the session, however late', async () => {
+  test('reused after their successor was used still end the session, however late', async () => {
     const { refresh: token, device } = await begin();
     const thief = await refresh(token);
     await isActive(textOf(thief, 'access_token'));
@@ -139,7 +139,7 @@ describe('refresh tokens', () => {
     expect(await endings()).toMatchObject([{ device_id: device, finish_reason: 'refresh_token_reused' }]);
   });
 
-  test('that are older than those kept end the session as well', async () => {
+  test('older than the retained ones end the session as well', async () => {
     const { refresh: token, device } = await begin();
     const first = await refresh(token);
     const second = await refresh(textOf(first, 'refresh_token'));
@@ -151,8 +151,8 @@ describe('refresh tokens', () => {
   });
 });
 
-describe('finished sessions', () => {
-  test('go after thirty days, with their tokens', async () => {
+describe('ended sessions', () => {
+  test('are deleted after thirty days, with their tokens', async () => {
     const { access } = await begin();
     const other = await begin('bela');
     await chat.post('/logout', undefined, { authorization: `Bearer ${access}` });
@@ -166,7 +166,7 @@ describe('finished sessions', () => {
     expect((await refresh(other.refresh)).status).toBe(200);
   });
 
-  test('addresses are forgotten after thirty days without activity', async () => {
+  test('lose their IP addresses after thirty days without activity', async () => {
     await begin();
     const addresses = () => sql(service.database, 'select last_active_ip is not null as is_known from compat_sessions');
     clock.advanceSeconds(30 * DAY - MINUTE);
@@ -178,12 +178,12 @@ describe('finished sessions', () => {
   });
 });
 
-describe('sessions that nobody uses, with experimental.inactive_session_expiration', () => {
+describe('inactive sessions, with experimental.inactive_session_expiration', () => {
   const limited = { unusedCompatSessionsSeconds: TTL };
   // Activity is written with a delay of at most two minutes.
   const LONG = TTL + 3 * MINUTE;
 
-  test('end, whether they were used once or never, with an event each', async () => {
+  test('end with an event each, whether used once or never', async () => {
     const used = await begin();
     const never = await begin('bela');
     await sql(service.database, 'update compat_sessions set last_active_at = null where device_id = $1::text', [
@@ -203,7 +203,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     expect((await refresh(used.refresh)).body).toMatchObject({ errcode: 'M_UNKNOWN_TOKEN', soft_logout: false });
   });
 
-  test('go on without the setting', async () => {
+  test('continue without the setting', async () => {
     const { refresh: token } = await begin();
     clock.advanceSeconds(400 * DAY);
     await cleanUp();
@@ -213,7 +213,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
   test.each([
     ['the homeserver asks about their token', async ({ access }: { access: string }) => void (await isActive(access))],
     ['they refresh', async ({ refresh: token }: { refresh: string }) => void (await refresh(token))],
-  ])('go on where %s', async (_, use) => {
+  ])('continue where %s', async (_, use) => {
     const session = await begin();
     clock.advanceSeconds(200);
     await use(session);
@@ -225,7 +225,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     expect(await endings()).toMatchObject([{ finish_reason: 'inactive' }]);
   });
 
-  test('count a refresh at once, though the activity of it is not written yet', async () => {
+  test('count a refresh at once, before its activity is written', async () => {
     const { refresh: token, device } = await begin();
     clock.advanceSeconds(LONG);
     await refresh(token);
@@ -236,7 +236,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     expect(await endings()).toEqual([]);
   });
 
-  test('of a hundred and more all end', async () => {
+  test('all end, even more than a hundred', async () => {
     await sql(
       service.database,
       `insert into compat_sessions (id, user_id, device_id, created_at)

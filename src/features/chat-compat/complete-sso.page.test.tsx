@@ -10,13 +10,13 @@ function pages(address: string, text = 'Amira'): string[] {
 }
 
 test.each(['https://app.example/', 'http://app.example/', 'app.example:/signed-in'])(
-  'the pages of single sign-on name where the token goes: %s',
+  'the single sign-on pages name the target of the token: %s',
   (address) => {
     for (const page of pages(address)) expect(textOf(page)).toContain(ssoTarget(address).name);
   },
 );
 
-test.each(HOSTILE_TEXTS)('they show %.30j as text wherever it comes from (S-74)', (text) => {
+test.each(HOSTILE_TEXTS)('the pages show %.30j as text wherever it comes from (S-74)', (text) => {
   const address = `app.example:${text.replaceAll(/\p{C}|\\/gu, '')}`;
   const honest = pages('app.example:x').map(tagsOf);
   for (const [index, page] of pages(address, text).entries()) {

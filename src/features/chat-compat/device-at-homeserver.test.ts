@@ -115,8 +115,8 @@ async function holdAnswers(): Promise<() => Promise<void>> {
   };
 }
 
-describe('the homeserver knows a device before its session exists (chat-compat 5.5)', () => {
-  test('I-02: it was told of the device with its name when the login is answered, in three statements', async () => {
+describe('the homeserver has the device before the session exists (chat-compat 5.5)', () => {
+  test('I-02: it has the device with its name when the login responds, after three statements', async () => {
     const answer = await logIn('PHONE', { initial_device_display_name: 'Phone' });
     expect(answer.status).toBe(200);
     expect(homeserver.requests.map(({ body }) => body)).toEqual([
@@ -127,7 +127,7 @@ describe('the homeserver knows a device before its session exists (chat-compat 5
     expect(await queuedSyncs()).toEqual([]);
   });
 
-  test('while it is asked, nothing is stored, and no transaction is open', async () => {
+  test('nothing is stored and no transaction is open during the request', async () => {
     const letGo = await holdAnswers();
     const answer = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
@@ -142,7 +142,7 @@ describe('the homeserver knows a device before its session exists (chat-compat 5
     expect((await answer).status).toBe(200);
   });
 
-  test('I-11: a login on a device of a live session keeps its name there, and ends that session alone', async () => {
+  test('I-11: a login on a device of a live session keeps its name, and ends only that session', async () => {
     const first = await chat.login('amira', PASSWORD, { device_id: 'PHONE', initial_device_display_name: 'First' });
     await logIn('LAPTOP');
     await logIn('PHONE', { initial_device_display_name: 'Second' });
@@ -155,19 +155,19 @@ describe('the homeserver knows a device before its session exists (chat-compat 5
     expect(await queuedSyncs(), 'the device lives on').toEqual([]);
   });
 
-  test('I-23: somebody whom it does not know yet is made known, and the login succeeds', async () => {
+  test('I-23: an unknown user is created there, and the login succeeds', async () => {
     const answer = await chat.tryLogin('newcomer', PASSWORD, { device_id: 'PHONE' });
     expect(answer.status).toBe(200);
     expect(calls()).toEqual(['upsert_device', 'provision_user', 'upsert_device']);
     expect([...(homeserver.user('newcomer')?.devices.keys() ?? [])]).toEqual(['PHONE']);
   });
 
-  test.each(['of three words', 'ä/ö?#%', '📱'])('I-25: the device id %s', async (id) => {
+  test.each(['of three words', 'ä/ö?#%', '📱'])('I-25: it accepts the device id %s', async (id) => {
     expect((await logIn(id)).body['device_id']).toBe(id);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([id]);
   });
 
-  test('I-25: a name of 200 characters is cut to what it takes', async () => {
+  test('I-25: a name of 200 characters is truncated to its limit', async () => {
     expect((await logIn('PHONE', { initial_device_display_name: 'x'.repeat(200) })).status).toBe(200);
     expect(homeserver.user('amira')?.devices.get('PHONE')).toBe('x'.repeat(100));
   });
@@ -182,14 +182,14 @@ describe('the homeserver knows a device before its session exists (chat-compat 5
   test.each([
     ['lena', 'M_USER_LOCKED', 401],
     ['dana', 'M_USER_DEACTIVATED', 403],
-  ])('it is not asked for %s', async (name, errcode, status) => {
+  ])('it is not called for %s', async (name, errcode, status) => {
     expectError(await chat.tryLogin(name, PASSWORD), status, errcode);
     expect(calls()).toEqual([]);
   });
 });
 
-describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
-  test('I-22: refuses connections: 503, nothing is stored, and a sync follows when it is back', async () => {
+describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
+  test('I-22: connection refused: returns 503, stores nothing, and syncs after recovery', async () => {
     await logIn('OLD');
     await homeserver.setFault({ kind: 'refuse' });
     expectError(await logIn('NEW'), 503, 'M_UNKNOWN', '5');
@@ -202,7 +202,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
     expect(homeserver.requests.map(({ body }) => body)).toEqual([{ localpart: 'amira', devices: ['OLD'] }]);
   });
 
-  test('I-22: refuses connections: who is signed in refreshes, is known to it, and signs out', async () => {
+  test('I-22: connection refused: signed-in clients can refresh, be introspected, and sign out', async () => {
     const { refreshToken } = await chat.login('amira', PASSWORD, { refresh_token: true });
     await homeserver.setFault({ kind: 'refuse' });
     const refreshed = await chat.post('/refresh', { refresh_token: refreshToken });
@@ -217,7 +217,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
     expect((await chat.post('/logout', undefined, { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
-  test('the answer was lost: the device that it has now goes with the sync', async () => {
+  test('a lost response: the next sync deletes the device it created', async () => {
     await homeserver.setFault({ kind: 'answer', status: 502 });
     expectError(await logIn('LOST'), 503, 'M_UNKNOWN', '5');
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['LOST']);
@@ -241,7 +241,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
     ['another secret is set there', { status: 403, body: '{"errcode":"M_UNKNOWN"}' }],
     ['its interface is off', { status: 404, body: '{"errcode":"M_UNRECOGNIZED"}' }],
     ['it refuses for another reason', { status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
-  ])('%s: 500, and an operator is told', async (_what, fault) => {
+  ])('%s: returns 500 and alerts the operator', async (_what, fault) => {
     await homeserver.setFault({ kind: 'answer', ...fault });
     const before = service.logLines().length;
     expectError(await logIn('PHONE'), 500, 'M_UNKNOWN');
@@ -255,7 +255,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
     expect(errors[0]).not.toContain(SECRET);
   });
 
-  test('after five failures in a row nobody waits for it, and then one at a time asks', async () => {
+  test('after five consecutive failures requests fail fast, and then probe one at a time', async () => {
     await homeserver.setFault({ kind: 'answer', status: 500 });
     for (let count = 0; count < 5; count += 1) await logIn('PHONE');
     homeserver.requests.length = 0;
@@ -266,7 +266,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
     expect((await logIn('PHONE')).status).toBe(200);
   });
 
-  test('a right password costs nothing of the limits, whatever the homeserver does', async () => {
+  test('a right password costs no rate limit, whatever the homeserver does', async () => {
     const limited = await startService(
       {
         ...settings(),
@@ -285,7 +285,7 @@ describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
   });
 });
 
-describe('a session that the database cannot store, although the homeserver has the device (F-12)', () => {
+describe('a session that the database cannot store after the homeserver created the device (F-12)', () => {
   async function refuseRowsOf(table: string): Promise<void> {
     await sql(
       service.database,
@@ -299,7 +299,7 @@ describe('a session that the database cannot store, although the homeserver has 
   }
   const acceptRowsOf = (table: string) => sql(service.database, `drop trigger refused on ${table}`);
 
-  test('is answered 503, and the device goes with the sync', async () => {
+  test('returns 503, and a sync deletes the device', async () => {
     await refuseRowsOf('compat_sessions');
     expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
     await acceptRowsOf('compat_sessions');
@@ -309,7 +309,7 @@ describe('a session that the database cannot store, although the homeserver has 
     expect((await logIn('PHONE')).status).toBe(200);
   });
 
-  test('nor that a sync is owed: the lease runs out, and who takes it next queues the sync', async () => {
+  test('without a stored sync: the lease expires, and its next owner queues the sync', async () => {
     await refuseRowsOf('compat_sessions');
     await refuseRowsOf('queue_jobs');
     expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
@@ -323,8 +323,8 @@ describe('a session that the database cannot store, although the homeserver has 
   });
 });
 
-describe('the lease of a person (chat-compat 11.7)', () => {
-  test('a login waits for it, and goes on when it is free', async () => {
+describe("the user's lease (chat-compat 11.7)", () => {
+  test('delays a login until it is free', async () => {
     await takeLease(60);
     const answer = logIn('PHONE');
     await expect.poll(async () => service.requestLines().length).toBeGreaterThan(0);
@@ -333,7 +333,7 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     expect((await answer).status).toBe(200);
   });
 
-  test('a login that waited for five seconds is answered 503, and asked nobody', async () => {
+  test('makes a login fail with 503 after five seconds, without calling the homeserver', async () => {
     await takeLease(60);
     const answer = logIn('PHONE');
     const isAnswered = answer.then(() => true);
@@ -346,13 +346,13 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     await sql(service.database, 'delete from homeserver_leases');
   });
 
-  test('that of a process that died is taken over, and the person gets a sync', async () => {
+  test('of a dead process is taken over, and the user is synced', async () => {
     await takeLease(-1);
     expect((await logIn('PHONE')).status).toBe(200);
     expect(await queuedSyncs()).toEqual(['amira']);
   });
 
-  test('a login that lost it while the homeserver was asked stores nothing', async () => {
+  test('lost during the homeserver call makes a login store nothing', async () => {
     const letGo = await holdAnswers();
     const answer = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
@@ -364,7 +364,7 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     await sql(service.database, 'delete from homeserver_leases');
   });
 
-  test('a sync runs after the login that holds it, and deletes nothing of it', async () => {
+  test('delays a sync until the login ends, and the sync keeps its device', async () => {
     const letGo = await holdAnswers();
     const answer = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
@@ -383,7 +383,7 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     expect(homeserver.requests.at(-1)?.body).toEqual({ localpart: 'amira', devices: ['PHONE'] });
   });
 
-  test('a client that leaves while the homeserver is asked gets no session', async () => {
+  test('is released without a session when the client disconnects during the homeserver call', async () => {
     const letGo = await holdAnswers();
     const leaving = new AbortController();
     const left = chat.request('/login', {

@@ -99,7 +99,7 @@ describe('an imported access token', () => {
   test.each([
     ['of Synapse', () => synapseToken('syt')],
     ['that is a macaroon', macaroon],
-  ])('%s is live, and signs out', async (_, make) => {
+  ])('%s is valid, and can sign out', async (_, make) => {
     const token = make();
     expect(await introspect(token)).toEqual({ active: false });
     await importAccess(token);
@@ -126,7 +126,7 @@ describe('an imported access token', () => {
     expect(body).not.toHaveProperty('device_id');
   });
 
-  test('ends at its time', async () => {
+  test('expires at its time', async () => {
     const token = synapseToken('syt');
     await importAccess(token, 60);
     expect(await introspect(token)).toMatchObject({ active: true, expires_in: 60 });
@@ -134,7 +134,7 @@ describe('an imported access token', () => {
     expect(await introspect(token)).toEqual({ active: false });
   });
 
-  test('is nothing that a refresh could be asked with, and a refresh token signs nobody out', async () => {
+  test('cannot be used to refresh, and a refresh token cannot sign out', async () => {
     const [access, refreshing] = [synapseToken('syt'), synapseToken('syr')];
     await importAccess(access);
     await importRefresh(refreshing);
@@ -145,7 +145,7 @@ describe('an imported access token', () => {
     expect(await introspect(refreshing)).toMatchObject({ active: true, token_type: 'refresh_token' });
   });
 
-  test('of a wrong shape costs no query', async () => {
+  test('with an invalid format takes no query', async () => {
     for (const token of ['syt_', 'syt_bW92ZWQ_x', 'syr_bW92ZWQ__', `syt_${'a'.repeat(500)}_b_abcdef`, 'MDAxYWxvY2F0']) {
       expect(await introspect(token), token).toEqual({ active: false });
       expect(service.requestLines().at(-1)?.queries, token).toBe(0);
@@ -164,7 +164,7 @@ describe('an imported refresh token', () => {
     return { access, token };
   }
 
-  test('is exchanged for a pair of ours, which goes on by the usual rules', async () => {
+  test('is exchanged for a new pair, which follows the usual rules', async () => {
     const { access, token } = await imported();
     const first = await refresh(token);
     expect(first.body).toEqual({
@@ -182,7 +182,7 @@ describe('an imported refresh token', () => {
     expect(await introspect(textOf(second, 'access_token'))).toEqual({ active: false });
   });
 
-  test('whose answer was lost is answered with the same refresh token', async () => {
+  test('whose response was lost returns the same refresh token', async () => {
     const { token } = await imported();
     const first = await refresh(token);
     clock.advanceSeconds(20);
@@ -194,7 +194,7 @@ describe('an imported refresh token', () => {
     expect(await introspect(textOf(first, 'access_token'))).toEqual({ active: false });
   });
 
-  test('that comes back after its successor was used ends the session', async () => {
+  test('reused after its successor was used ends the session', async () => {
     const { token } = await imported();
     const thief = await refresh(token);
     await introspect(textOf(thief, 'access_token'));
@@ -204,7 +204,7 @@ describe('an imported refresh token', () => {
     expect(service.logLines().some((line) => line.includes('token.reuse'))).toBe(true);
   });
 
-  test('is left behind when another one of its session was exchanged', async () => {
+  test('is ignored after another token of its session was exchanged', async () => {
     const [{ token }, { token: another }] = [await imported(), await imported()];
     const first = await refresh(token);
     expect(refusal(await refresh(another))).toEqual(UNKNOWN);
@@ -213,7 +213,7 @@ describe('an imported refresh token', () => {
     expect((await refresh(textOf(first, 'refresh_token'))).status).toBe(200);
   });
 
-  test('one pair comes of two imported tokens of one session at once (S-42)', async () => {
+  test('and a second one of the same session, used concurrently, yield one pair (S-42)', async () => {
     const elsewhere = new ChatClient(other);
     for (let round = 0; round < 20; round += 1) {
       const [{ token }, { token: another }] = [await imported(), await imported()];
@@ -226,7 +226,7 @@ describe('an imported refresh token', () => {
     }
   });
 
-  test('that came too late does not take the place of those that the session has', async () => {
+  test("that arrives late does not replace the session's current tokens", async () => {
     const { token } = await imported();
     const pair = await refresh(token);
     const { token: late } = await imported();
@@ -234,7 +234,7 @@ describe('an imported refresh token', () => {
     expect((await refresh(textOf(pair, 'refresh_token'))).status).toBe(200);
   });
 
-  test('of a session that nobody knows, or that ended, is unknown', async () => {
+  test('of an unknown or ended session is unknown', async () => {
     expect(refusal(await refresh(synapseToken('syr')))).toEqual(UNKNOWN);
     const { token } = await imported();
     await sql(service.database, 'update compat_sessions set finished_at = $2::timestamptz where id = $1::uuid', [
@@ -244,7 +244,7 @@ describe('an imported refresh token', () => {
     expect(refusal(await refresh(token))).toEqual(UNKNOWN);
   });
 
-  test('in twenty rounds all of several requests at once get one pair, on two instances', async () => {
+  test('in twenty rounds returns one pair for all concurrent requests, on two instances', async () => {
     const clients = [chat, new ChatClient(other), chat, new ChatClient(other)];
     for (let round = 0; round < 20; round += 1) {
       const { token } = await imported();
@@ -255,7 +255,7 @@ describe('an imported refresh token', () => {
     }
   });
 
-  test('that was exchanged is unknown once it was cleaned up', async () => {
+  test('is unknown once it was exchanged and cleaned up', async () => {
     const { token } = await imported();
     const first = await refresh(token);
     await refresh(textOf(first, 'refresh_token'));

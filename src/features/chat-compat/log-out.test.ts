@@ -125,14 +125,14 @@ describe('logout', () => {
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
   });
 
-  test.each(['r0', 'v1', 'unstable', 'v99'])('is the same in version %s, and any body is ignored', async (version) => {
+  test.each(['r0', 'v1', 'unstable', 'v99'])('works in version %s, and ignores any body', async (version) => {
     const { access } = await begin();
     const client = new ChatClient(service, `/_chat/client/${version}`);
     const headers = { ...bearer(access), 'content-type': 'text/plain' };
     expect((await client.post('/logout', 'not { json', headers)).status).toBe(200);
   });
 
-  test('of a token that was rotated away or has expired is soft: the client refreshes and signs out', async () => {
+  test('returns a soft-logout error for a rotated or expired token: the client refreshes and signs out', async () => {
     const { access, refresh } = await begin();
     const refreshed = await chat.post('/refresh', { refresh_token: refresh });
     expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(STALE);
@@ -144,7 +144,7 @@ describe('logout', () => {
     expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(UNKNOWN);
   });
 
-  test('is open to people who are locked', async () => {
+  test('works for locked users', async () => {
     const { access, refresh } = await begin();
     await sql(service.database, 'update users set locked_at = now() where username = $1::text', [username]);
     expect((await chat.post('/logout', undefined, bearer(access))).status).toBe(200);
@@ -156,13 +156,13 @@ describe('logout', () => {
     ['no header', {}],
     ['another scheme', { authorization: 'Basic YWxpY2U6c2VjcmV0' }],
     ['no token', { authorization: 'Bearer ' }],
-  ])('without a token is told so: %s', async (_, headers: Record<string, string>) => {
+  ])('without a token returns an error: %s', async (_, headers: Record<string, string>) => {
     const { access } = await begin();
     const answer = await chat.post(`/logout?access_token=${access}`, undefined, headers);
     expect([answer.status, answer.body['errcode']]).toEqual([401, 'M_MISSING_TOKEN']);
   });
 
-  test('knows no refresh token, no text of another form, and nothing that is made up', async () => {
+  test('rejects refresh tokens, malformed tokens and invented tokens', async () => {
     const { refresh } = await begin();
     const made = 'mct_000000000000000000000000000000_000000';
     for (const token of [refresh, made, 'mct_x', 'x', 'a b', 'ä']) {
@@ -172,7 +172,7 @@ describe('logout', () => {
     expect(await isGone(refresh)).toBe(false);
   });
 
-  test('with a token of an application that reaches the client API ends its session', async () => {
+  test("with a client's token for the client API ends its session", async () => {
     const { access, refresh } = await application(`openid ${API}`);
     const chatSession = await begin();
     expect((await chat.post('/logout', undefined, bearer(access))).status).toBe(200);
@@ -180,14 +180,14 @@ describe('logout', () => {
     expect(await isGone(chatSession.refresh)).toBe(false);
   });
 
-  test('with any other token of an application does nothing', async () => {
+  test('with any other client token does nothing', async () => {
     const { access, refresh } = await application('openid');
     expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(UNKNOWN);
     expect(refusal(await chat.post('/logout/all', undefined, bearer(access)))).toEqual(UNKNOWN);
     expect(await isApplicationGone(refresh)).toBe(false);
   });
 
-  test('does nothing for a token that is bound to a key (S-48)', async () => {
+  test('does nothing for a sender-constrained token (S-48)', async () => {
     const { access, refresh } = await application(`openid ${API}`);
     await sql(
       service.database,
@@ -200,7 +200,7 @@ describe('logout', () => {
     expect(await isApplicationGone(refresh)).toBe(false);
   });
 
-  test('at once by many: one succeeds, the session is ended once', async () => {
+  test('called concurrently succeeds once, and ends the session once', async () => {
     const { access } = await begin();
     const elsewhere = new ChatClient(other);
     const answers = await Promise.all(
@@ -218,7 +218,7 @@ describe('logout/all', () => {
     ['with an empty one', {}],
     ['with the flag off', { [ONLY_COMPAT]: false }],
     ['with the flag null', { [ONLY_COMPAT]: null }],
-  ])('%s ends the sessions of chat clients and of applications for the client API', async (_, body) => {
+  ])('%s ends the sessions of chat clients and of clients for the client API', async (_, body) => {
     const one = await begin();
     const two = await begin();
     const reaching = await application(`openid ${API}`);
@@ -234,7 +234,7 @@ describe('logout/all', () => {
     expect(await events()).toEqual([{ detail: { reason: 'logout', sessions: 3 }, names_session: false }]);
   });
 
-  test('with the flag on spares applications', async () => {
+  test('with the flag on keeps client sessions', async () => {
     const one = await begin();
     const reaching = await application(`openid ${API}`);
     expect((await chat.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(one.access))).status).toBe(200);
@@ -242,7 +242,7 @@ describe('logout/all', () => {
     expect(await isApplicationGone(reaching.refresh)).toBe(false);
   });
 
-  test('takes the token of an application that reaches the client API', async () => {
+  test("accepts a client's token for the client API", async () => {
     const one = await begin();
     const reaching = await application(`openid ${API}`);
     expect((await chat.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(reaching.access))).status).toBe(200);
@@ -251,7 +251,7 @@ describe('logout/all', () => {
     expect(await isApplicationGone(reaching.refresh)).toBe(true);
   });
 
-  test('with compat_only is there for clients that say so alone', async () => {
+  test('with compat_only is available only to clients that send the flag', async () => {
     const { access, refresh } = await begin();
     const elsewhere = new ChatClient(other);
     for (const body of [undefined, {}, { [ONLY_COMPAT]: false }]) {
@@ -263,7 +263,7 @@ describe('logout/all', () => {
     expect((await elsewhere.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(current))).status).toBe(200);
   });
 
-  test('refuses what is no JSON object, and a flag that is none', async () => {
+  test('rejects a body that is not a JSON object, and a flag that is not a boolean', async () => {
     const { access, refresh } = await begin();
     for (const [body, code] of [
       ['{', 'M_NOT_JSON'],

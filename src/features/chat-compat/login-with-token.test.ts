@@ -100,7 +100,7 @@ async function setUser(change: string): Promise<void> {
 }
 
 describe('POST login with a login token (chat-compat 5.4)', () => {
-  test('gives a session that knows the browser session of its person, in three statements', async () => {
+  test("creates a session linked to the user's browser session, in three statements", async () => {
     const token = await loginTokenOf(await signedIn());
     const answer = await logIn(token, { device_id: 'PHONE', initial_device_display_name: 'Phone' });
     expect(answer.status).toBe(200);
@@ -120,14 +120,14 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(row?.is_linked).toBe(true);
   });
 
-  test('gives a client that can refresh both tokens', async () => {
+  test('issues both tokens to a client that can refresh', async () => {
     const { body } = await logIn(await loginTokenOf(await signedIn()), { refresh_token: true });
     expect(body['expires_in_ms']).toBe(300_000);
     const refreshed = await chat.post('/refresh', { refresh_token: body['refresh_token'] });
     expect(refreshed.status).toBe(200);
   });
 
-  test('works where passwords are switched off, and ignores a stale Authorization header (I-05)', async () => {
+  test('works with passwords disabled, and ignores a stale Authorization header (I-05)', async () => {
     const token = await loginTokenOf(await signedIn());
     const own = await startService(settings({ passwords: { enabled: false } }), { clock, like: service });
     const headers = { authorization: 'Bearer mct_stale', cookie: 'latchkey_session=x' };
@@ -142,7 +142,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     ['unknown', 'A'.repeat(32)],
     ['an access token', `mct_${'A'.repeat(30)}_AAAAAA`],
     ['with more behind it', `${'A'.repeat(32)}\n`],
-  ])('refuses one that is %s', async (_what, token) => {
+  ])('rejects one that is %s', async (_what, token) => {
     expectError(await logIn(token), 403, 'M_FORBIDDEN');
   });
 
@@ -151,17 +151,17 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     ['null', null],
     ['a number', 7],
     ['a list', ['x']],
-  ])('one that is %s is a malformed request', async (_what, token) => {
+  ])('rejects one that is %s as a malformed request', async (_what, token) => {
     expectError(await logIn(token), 400, 'M_BAD_JSON');
   });
 
-  test('a device id out of form is refused before the token is looked at', async () => {
+  test('rejects a malformed device id before checking the token', async () => {
     const token = await loginTokenOf(await signedIn());
     expectError(await logIn(token, { device_id: '' }), 400, 'M_INVALID_PARAM');
     expect((await logIn(token)).status).toBe(200);
   });
 
-  test('lives for 30 seconds (compat.login_token_ttl, S-71)', async () => {
+  test('expires the token after 30 seconds (compat.login_token_ttl, S-71)', async () => {
     const browser = await signedIn();
     const [one, other] = [await loginTokenOf(browser), await loginTokenOf(browser)];
     clock.advanceSeconds(30);
@@ -171,7 +171,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test('a client that sends it again within 20 seconds keeps the session that it has (I-12)', async () => {
+  test('keeps the session when a client resends the token within 20 seconds (I-12)', async () => {
     const token = await loginTokenOf(await signedIn());
     const { body } = await logIn(token);
     clock.advanceSeconds(20);
@@ -181,7 +181,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('one that comes back later ends the session, and the homeserver forgets its device (S-71)', async () => {
+  test('ends the session when the token is resent later, and deletes the homeserver device (S-71)', async () => {
     const token = await loginTokenOf(await signedIn());
     const answer = await logIn(token, { device_id: 'PHONE' });
     clock.advanceSeconds(21);
@@ -199,7 +199,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
   });
 
-  test('twenty at the same moment get one session, and the homeserver hears of one device (S-71)', async () => {
+  test('creates one session and one homeserver device for twenty concurrent requests (S-71)', async () => {
     const token = await loginTokenOf(await signedIn());
     const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(token)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
@@ -207,7 +207,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(devicesTold()).toHaveLength(1);
   });
 
-  test('is worth nothing once its person has signed out of the browser', async () => {
+  test('rejects the token once its user has signed out of the browser', async () => {
     const browser = await signedIn();
     const token = await loginTokenOf(browser);
     await browser.get('/');
@@ -216,7 +216,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(devicesTold()).toEqual([]);
   });
 
-  test('a locked person is told so, and the token works after the lock', async () => {
+  test('reports a locked user, and accepts the token after unlocking', async () => {
     const token = await loginTokenOf(await signedIn());
     await setUser('locked_at = now()');
     const answer = await logIn(token);
@@ -226,7 +226,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect((await logIn(token)).status).toBe(200);
   });
 
-  test('that somebody was deactivated is not told', async () => {
+  test('does not reveal that a user was deactivated', async () => {
     const token = await loginTokenOf(await signedIn());
     await setUser('deactivated_at = now()');
     const answer = await logIn(token);
@@ -234,7 +234,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expectError(answer, 403, 'M_FORBIDDEN');
   });
 
-  test('a homeserver that is away takes nothing: the same token works when it is back', async () => {
+  test('does not consume the token while the homeserver is down', async () => {
     const token = await loginTokenOf(await signedIn());
     await homeserver.setFault({ kind: 'refuse' });
     expectError(await logIn(token), 503, 'M_UNKNOWN');
@@ -243,7 +243,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect((await logIn(token)).status).toBe(200);
   });
 
-  test('on a device that has a session it takes that one’s place and keeps its name (I-11)', async () => {
+  test('replaces the session of an existing device and keeps its name (I-11)', async () => {
     const browser = await signedIn();
     await logIn(await loginTokenOf(browser), { device_id: 'PHONE', initial_device_display_name: 'First' });
     clock.advanceSeconds(1);
@@ -254,7 +254,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     ]);
   });
 
-  test('the session stays when its person signs out of the browser (chat-compat 10.1)', async () => {
+  test('keeps the session when its user signs out of the browser (chat-compat 10.1)', async () => {
     const browser = await signedIn();
     const { body } = await logIn(await loginTokenOf(browser));
     await browser.get('/');
@@ -263,7 +263,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('the hard limit of sessions refuses it, and the token can be used after a sign-out (chat-compat 10.5)', async () => {
+  test('refuses the token at the hard session limit, and accepts it after a sign-out (chat-compat 10.5)', async () => {
     const experimental = { session_limit: { soft_limit: 1, hard_limit: 1 } };
     const own = await startService(settings({ experimental }), { clock, like: service });
     const client = new ChatClient(own);
@@ -278,7 +278,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     await own.stop();
   });
 
-  test('a requester whom the policy bans is refused', async () => {
+  test('rejects requesters banned by policy', async () => {
     const token = await loginTokenOf(await signedIn());
     const policy = { data: { requester: { banned_user_agents: { literals: ['Banned'] } } } };
     const own = await startService(settings({ policy }), { clock, like: service });
@@ -292,7 +292,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
   });
 });
 
-test('I-12: registers in the browser on the way, and the client signs in', async () => {
+test('I-12: supports registration in the browser before the client signs in', async () => {
   const own = await startService(
     settings({ account: { password_registration_enabled: true, password_registration_email_required: false } }),
     { clock, like: service },
@@ -310,7 +310,7 @@ test('I-12: registers in the browser on the way, and the client signs in', async
   await own.stop();
 });
 
-test('the display name is the one that the homeserver has, and its absence hides it', async () => {
+test('the display name is that of the homeserver, and is hidden if it has none', async () => {
   homeserver.addUser('amira').displayName = 'Amira of the Harbour';
   const browser = await signedIn();
   await browser.open(ssoPath('https://chat.example/'));

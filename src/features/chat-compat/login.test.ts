@@ -59,7 +59,7 @@ const SSO = {
 };
 
 describe('GET login', () => {
-  test.each(['r0', 'v1', 'v3', 'unstable', 'v99', '%20'])('lists the ways that work, below %s', async (version) => {
+  test.each(['r0', 'v1', 'v3', 'unstable', 'v99', '%20'])('lists the available methods, below %s', async (version) => {
     const answer = await new ChatClient(service, `/_chat/client/${version}`).request('/login');
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ flows: [{ type: 'm.login.password' }, SSO, { type: 'm.login.token' }] });
@@ -69,7 +69,7 @@ describe('GET login', () => {
 });
 
 describe('POST login with a password', () => {
-  test('gives a token that does not expire, the device and the whole user id', async () => {
+  test('returns a non-expiring token, the device and the full user id', async () => {
     const answer = await chat.tryLogin('amira', PASSWORD, { initial_device_display_name: 'Phone' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -83,7 +83,7 @@ describe('POST login with a password', () => {
     expect(session).toEqual({ device_id: answer.body['device_id'], human_name: 'Phone', finish_reason: null });
   });
 
-  test('gives tokens that are not kept readable, and records where the person was active', async () => {
+  test("stores tokens only as digests, and records the user's activity", async () => {
     const { accessToken, deviceId } = await chat.login('amira', PASSWORD, { device_id: 'WHERE' });
     const rows = await sql<{ dump: string }>(
       service.database,
@@ -95,7 +95,7 @@ describe('POST login with a password', () => {
     expect(rows[0]?.dump).not.toContain(accessToken.slice(4, 34));
   });
 
-  test('gives a client that can refresh an access token for a while', async () => {
+  test('issues an expiring access token to a client that can refresh', async () => {
     const { body } = await chat.tryLogin('amira', PASSWORD, { refresh_token: true });
     expect(body['expires_in_ms']).toBe(300_000);
     expect(body['refresh_token']).toMatch(/^mcr_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
@@ -110,7 +110,7 @@ describe('POST login with a password', () => {
     ['an e-mail address in old members', { identifier: null, medium: 'email', address: 'amira@mail.example' }],
     ['members that nobody knows', { identifier: { type: 'm.id.user', user: 'amira', more: 1 }, more: {} }],
     ['null for what is not given', { device_id: null, initial_device_display_name: null, refresh_token: null }],
-  ])('takes %s', async (_what, fields) => {
+  ])('accepts %s', async (_what, fields) => {
     const answer = await chat.tryLogin('amira', PASSWORD, fields);
     expect([answer.status, answer.body['user_id']]).toEqual([200, '@amira:chat.example:8008']);
   });
@@ -126,7 +126,7 @@ describe('POST login with a password', () => {
     ['', undefined],
     ['of JSON in another encoding', 'application/json; charset=iso-8859-1'],
     ['of a document that is JSON', 'application/vnd.example+json'],
-  ])('takes a body with a type %s', async (_what, type) => {
+  ])('accepts a body with a type %s', async (_what, type) => {
     const bytes = new TextEncoder().encode(
       JSON.stringify({ type: 'm.login.password', user: 'amira', password: PASSWORD }),
     );
@@ -139,7 +139,7 @@ describe('POST login with a password', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('cuts the name of a device to 100 characters and removes what cannot be seen', async () => {
+  test('truncates a device name to 100 characters and strips invisible ones', async () => {
     const name = `\u{1F4F1}\u0007${'x'.repeat(200)}`;
     await chat.login('amira', PASSWORD, { device_id: 'NAMED', initial_device_display_name: name });
     await chat.login('amira', PASSWORD, { device_id: 'BLANK', initial_device_display_name: ' \n ' });
@@ -147,13 +147,13 @@ describe('POST login with a password', () => {
     expect(await sessionsOf('amira', 'BLANK')).toMatchObject([{ human_name: null }]);
   });
 
-  test('takes a device id with spaces and characters beyond the first plane', async () => {
+  test('accepts a device id with spaces and characters outside the BMP', async () => {
     const id = `my device ${'\u{1F4F1}'.repeat(245)}`;
     const answer = await chat.tryLogin('amira', PASSWORD, { device_id: id });
     expect(answer.body['device_id']).toBe(id);
   });
 
-  test('takes the place of the session on the same device, which keeps its name', async () => {
+  test('replaces the session on the same device, and keeps the device name', async () => {
     await chat.login('amira', PASSWORD, { device_id: 'TWICE', initial_device_display_name: 'First' });
     clock.advanceSeconds(1);
     await chat.login('amira', PASSWORD, { device_id: 'TWICE', initial_device_display_name: 'Second' });
@@ -163,7 +163,7 @@ describe('POST login with a password', () => {
     ]);
   });
 
-  test('costs two statements, and four on a device that the client names', async () => {
+  test('takes two statements, and four on a device named by the client', async () => {
     await chat.login('amira', PASSWORD);
     expect(service.requestLines().at(-1)?.queries).toBe(2);
     await chat.login('amira', PASSWORD, { device_id: 'NAMED' });
@@ -250,7 +250,7 @@ describe('POST login refuses', () => {
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
   });
 
-  test('a locked account, which keeps what the client stores', async () => {
+  test('a locked account without making the client delete its data', async () => {
     const answer = await chat.tryLogin('lena', PASSWORD);
     expectError(answer, 401, 'M_USER_LOCKED');
     expect(answer.body['soft_logout']).toBe(true);
@@ -269,7 +269,7 @@ describe('POST login refuses', () => {
     expectError(answer, 400, 'M_NOT_JSON');
   });
 
-  test('the same text for every wrong name and password (S-85)', async () => {
+  test('with the same text for every wrong name and password (S-85)', async () => {
     const wrong = await Promise.all(
       [
         ['amira', 'wrong'],
@@ -283,21 +283,21 @@ describe('POST login refuses', () => {
   });
 });
 
-describe('around the handlers', () => {
-  test.each(['PUT', 'DELETE', 'PATCH'])('%s is not offered', async (method) => {
+describe('unsupported requests', () => {
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s returns 405', async (method) => {
     const answer = await chat.request('/login', { method });
     expectError(answer, 405, 'M_UNRECOGNIZED');
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
   });
 
   test.each(['/login/', '/register', '/account/whoami', '/login/get_token', '//login'])(
-    '%s is unknown, and a browser may read that',
+    '%s is unknown, with a response readable by browsers',
     async (path) => {
       expectError(await chat.post(path, {}), 404, 'M_UNRECOGNIZED');
     },
   );
 
-  test('a preflight costs no statement and allows what clients send', async () => {
+  test('a preflight takes no statement and allows the headers that clients send', async () => {
     const answer = await chat.request('/login', { method: 'OPTIONS' });
     expect(answer.status).toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -317,7 +317,7 @@ describe('around the handlers', () => {
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
-  test('the paths of another protocol name are unknown pages', async () => {
+  test('the paths of another protocol name return 404 pages', async () => {
     const answer = await new ChatClient(service, '/_matrix/client/v3').post('/login', {});
     expect(answer.status).toBe(404);
     expect(answer.body['errcode']).toBeUndefined();
@@ -334,7 +334,7 @@ describe('settings', () => {
     }
   }
 
-  test('with another protocol name the paths follow it', async () => {
+  test('use another protocol name in the paths', async () => {
     await withService({ protocol_name: 'matrix' }, async (own) => {
       const matrix = new ChatClient(own, '/_matrix/client/v3');
       expect((await matrix.tryLogin('amira', PASSWORD)).status).toBe(200);
@@ -343,7 +343,7 @@ describe('settings', () => {
   });
 
   test.each([{ passwords: { enabled: false } }, { compat: { password_login: false } }])(
-    'without passwords none is offered or taken: %j',
+    'disable passwords: %j',
     async (settings) => {
       await withService(settings, async (own) => {
         const client = new ChatClient(own);
@@ -353,13 +353,13 @@ describe('settings', () => {
     },
   );
 
-  test('switched off, the routes are not there', async () => {
+  test('remove the routes when compat is disabled', async () => {
     await withService({ compat: { enabled: false } }, async (own) => {
       expectError(await new ChatClient(own).request('/login'), 404, 'M_UNRECOGNIZED');
     });
   });
 
-  test('without sign-in by e-mail an address is not supported', async () => {
+  test('reject email addresses where sign-in by email is disabled', async () => {
     await withService({ account: { login_with_email_allowed: false } }, async (own) => {
       const client = new ChatClient(own);
       const fields = { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'amira@mail.example' } };
@@ -368,7 +368,7 @@ describe('settings', () => {
     });
   });
 
-  test('a banned requester is refused before the password is looked at', async () => {
+  test('reject a banned requester before checking the password', async () => {
     const policy = { data: { requester: { banned_ips: ['127.0.0.1/32'] } } };
     await withService({ policy }, async (own) => {
       expectError(await new ChatClient(own).tryLogin('amira', PASSWORD), 403, 'M_FORBIDDEN');
@@ -376,7 +376,7 @@ describe('settings', () => {
     });
   });
 
-  test('wrong passwords use up the limit of the address, which says how long to wait', async () => {
+  test('rate limit wrong passwords by IP address, with a retry time', async () => {
     const limits = { login: { per_ip: { burst: 2, per_second: 0.05 }, per_account: AMPLE, per_known_browser: AMPLE } };
     // Refills the rate limits that earlier tests used up.
     clock.advanceSeconds(60);
@@ -395,7 +395,7 @@ describe('settings', () => {
     });
   });
 
-  describe('limits of sessions', () => {
+  describe('session limits', () => {
     const people: string[] = [];
     async function newPerson(): Promise<string> {
       const name = `person${people.length}`;
@@ -404,7 +404,7 @@ describe('settings', () => {
       return name;
     }
 
-    test('at the hard limit a login is refused, but for one on a device that is there', async () => {
+    test('refuse a login at the hard limit, except on an existing device', async () => {
       const name = await newPerson();
       await withService({ experimental: { session_limit: { soft_limit: 1, hard_limit: 2 } } }, async (own) => {
         const client = new ChatClient(own);
@@ -424,7 +424,7 @@ describe('settings', () => {
       });
     });
 
-    test('of many logins at once no more than the limit come through', async () => {
+    test('hold for concurrent logins', async () => {
       const name = await newPerson();
       await withService({ experimental: { session_limit: { hard_limit: 3 } } }, async (own) => {
         const client = new ChatClient(own);
@@ -434,7 +434,7 @@ describe('settings', () => {
       });
     });
 
-    test('with eviction the sessions that were used least lately end', async () => {
+    test('with eviction end the least recently used sessions', async () => {
       const name = await newPerson();
       const session_limit = { hard_limit: 2, dangerous_hard_limit_eviction: true };
       await withService({ experimental: { session_limit } }, async (own) => {
@@ -453,7 +453,7 @@ describe('settings', () => {
       });
     });
 
-    test('who has more sessions than the threshold is not limited', async () => {
+    test('exempt users above the threshold', async () => {
       const name = await newPerson();
       for (let round = 0; round < 4; round += 1) await chat.login(name, PASSWORD);
       const session_limit = { hard_limit: 2, max_session_threshold: 3 };
@@ -465,7 +465,7 @@ describe('settings', () => {
 });
 
 describe('two instances', () => {
-  test('a hundred rounds of logins on one device at once leave one session each (S-100)', async () => {
+  test('leave one session each in a hundred rounds of concurrent logins on one device (S-100)', async () => {
     const other = await startService(SETTINGS, { clock, like: service });
     try {
       await service.registerUser('races', PASSWORD);
@@ -484,8 +484,8 @@ describe('two instances', () => {
   }, 120_000);
 });
 
-describe('POST login with the password of a person who has a second factor (chat-compat 5.3 step 7)', () => {
-  test('is refused with words that lead to the browser, and creates nothing; a wrong password is answered as ever', async () => {
+describe('POST login with the password of a user with a second factor (chat-compat 5.3 step 7)', () => {
+  test('is refused with a message that refers to the browser, while a wrong password is rejected as usual', async () => {
     await giveAuthenticatorApp(service.core, await service.registerUser('farah', PASSWORD));
     const answer = await chat.tryLogin('farah', PASSWORD);
     expectError(answer, 403, 'M_FORBIDDEN');
@@ -497,7 +497,7 @@ describe('POST login with the password of a person who has a second factor (chat
     expect(wrong.body['error']).not.toMatch(/second factor/);
   });
 
-  test('where everybody has to have one, also of people who have none yet; of nobody where they are off', async () => {
+  test('is refused to all users where it is required, and to none where it is disabled', async () => {
     for (const [second_factor, status] of [
       ['required', 403],
       ['off', 200],

@@ -65,7 +65,7 @@ async function setAccount(column: 'locked_at' | 'deactivated_at', value: 'now()'
 }
 
 describe('refresh', () => {
-  test('gives a new pair; the old access token stops working at once', async () => {
+  test('returns a new pair and invalidates the old access token at once', async () => {
     const { access, refresh: token } = await begin();
     const answer = await refresh(token);
     expect(answer.status).toBe(200);
@@ -80,7 +80,7 @@ describe('refresh', () => {
     expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
   });
 
-  test('within the grace the same pair comes again, used or not', async () => {
+  test('returns the same pair within the grace period, used or not', async () => {
     const { refresh: token } = await begin();
     const first = await refresh(token);
     await introspect(textOf(first, 'access_token'));
@@ -89,7 +89,7 @@ describe('refresh', () => {
     expect(again.body).toEqual({ ...first.body, expires_in_ms: 280_000 });
   });
 
-  test('after it a lost answer is made up for: the same refresh token, another access token', async () => {
+  test('repeats a lost response after it: the same refresh token, another access token', async () => {
     const { refresh: token } = await begin();
     const lost = await refresh(token);
     clock.advanceSeconds(31);
@@ -100,7 +100,7 @@ describe('refresh', () => {
     expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
   });
 
-  test('a token that comes back after its successor was used ends the session (S-43)', async () => {
+  test('ends the session when a token is reused after its successor was used (S-43)', async () => {
     const { refresh: token, device } = await begin();
     const thief = await refresh(token);
     await introspect(textOf(thief, 'access_token'));
@@ -117,7 +117,7 @@ describe('refresh', () => {
     expect(service.logLines().some((line) => line.includes('token.reuse'))).toBe(true);
   });
 
-  test('a token two generations old ends the session at any time', async () => {
+  test('ends the session for a token two generations old, at any time', async () => {
     const { refresh: token } = await begin();
     const second = await refresh(token);
     const third = await refresh(textOf(second, 'refresh_token'));
@@ -125,7 +125,7 @@ describe('refresh', () => {
     expect(await introspect(textOf(third, 'access_token'))).toEqual({ active: false });
   });
 
-  test('a request that waited while its client went on ends nothing', async () => {
+  test('ends nothing for a request delayed while its client continued', async () => {
     const { refresh: token } = await begin();
     clock.advanceSeconds(1);
     const second = await refresh(token);
@@ -135,7 +135,7 @@ describe('refresh', () => {
     expect(await introspect(textOf(third, 'access_token'))).toMatchObject({ active: true });
   });
 
-  test('of a locked account nothing is used up; of a deactivated one it is unknown', async () => {
+  test('consumes nothing for a locked account, and is unknown for a deactivated one', async () => {
     const { refresh: token } = await begin();
     await setAccount('locked_at', 'now()');
     const locked = await refresh(token);
@@ -147,7 +147,7 @@ describe('refresh', () => {
     expect((await refresh(token)).status).toBe(200);
   });
 
-  test('tokens of other kinds, shapes and sessions that ended are unknown', async () => {
+  test('rejects other kinds, malformed tokens and ended sessions as unknown', async () => {
     const { access, refresh: token, device } = await begin();
     expectUnknown(await refresh(access));
     expect(service.requestLines().at(-1)?.queries).toBe(0);
@@ -158,12 +158,12 @@ describe('refresh', () => {
     expectUnknown(await refresh(token));
   });
 
-  test.each([[[]], [{}], [{ refresh_token: 1 }], [{ refresh_token: null }]])('%j is refused', async (body) => {
+  test.each([[[]], [{}], [{ refresh_token: 1 }], [{ refresh_token: null }]])('rejects %j', async (body) => {
     const answer = await chat.post('/refresh', body);
     expect([answer.status, answer.body['errcode']]).toEqual([400, 'M_BAD_JSON']);
   });
 
-  test('in two hundred rounds all of several requests at once get one pair, on two instances (S-43)', async () => {
+  test('in two hundred rounds returns one pair for all concurrent requests, on two instances (S-43)', async () => {
     const clients = [chat, new ChatClient(other)];
     let { refresh: token } = await begin();
     for (let round = 0; round < 200; round += 1) {
@@ -175,8 +175,8 @@ describe('refresh', () => {
   }, 120_000);
 });
 
-describe('introspection of tokens of chat clients', () => {
-  test('tells the homeserver of the device, and times in whole seconds', async () => {
+describe('introspection of chat client tokens', () => {
+  test('returns the device, and times in whole seconds', async () => {
     const { access, device } = await begin();
     clock.advanceSeconds(10.5);
     const now = Math.floor(clock.now() / 1000);
@@ -201,7 +201,7 @@ describe('introspection of tokens of chat clients', () => {
     expect(service.requestLines().at(-1)?.queries).toBe(1);
   });
 
-  test('names the device in scopes for who does not read it, and not at all what no scope can hold', async () => {
+  test('adds the device scope for callers that need it, and omits a device that no scope can express', async () => {
     const { accessToken } = await chat.login('amira', PASSWORD, { device_id: 'PHONE' });
     const { scope, exp } = await introspect(accessToken, {}, {});
     expect(scope).toContain('urn:chat:client:device:PHONE urn:chat:org.chat.msc2967.client:device:PHONE');
@@ -211,7 +211,7 @@ describe('introspection of tokens of chat clients', () => {
     expect(await introspect(strange.accessToken)).toMatchObject({ active: true, device_id: 'my phone' });
   });
 
-  test('an administrator of the homeserver has its scope', async () => {
+  test('includes the admin scope for a homeserver administrator', async () => {
     const { accessToken, deviceId } = await chat.login('amira', PASSWORD);
     await sql(service.database, 'update compat_sessions set is_homeserver_admin = true where device_id = $1::text', [
       deviceId,
@@ -219,7 +219,7 @@ describe('introspection of tokens of chat clients', () => {
     expect((await introspect(accessToken))['scope']).toContain('urn:synapse:admin:*');
   });
 
-  test('a token that expired, or of an account that may not be used, is inactive', async () => {
+  test('returns inactive for an expired token, or an unusable account', async () => {
     const { access } = await begin();
     await setAccount('locked_at', 'now()');
     expect(await introspect(access)).toEqual({ active: false });
@@ -229,14 +229,14 @@ describe('introspection of tokens of chat clients', () => {
     expect(await introspect(access)).toEqual({ active: false });
   });
 
-  test('a hint that does not fit makes it inactive', async () => {
+  test('returns inactive for a hint that does not match', async () => {
     const { access, refresh: token } = await begin();
     expect(await introspect(access, { token_type_hint: 'refresh_token' })).toEqual({ active: false });
     expect(await introspect(token, { token_type_hint: 'access_token' })).toEqual({ active: false });
     expect(await introspect(token)).toMatchObject({ active: true, token_type: 'refresh_token', client_id: 'legacy' });
   });
 
-  test('a configured client sees them', async () => {
+  test('is allowed to a configured client', async () => {
     const { access } = await begin();
     const response = await fetch(`${service.address}/oauth2/introspect`, {
       method: 'POST',

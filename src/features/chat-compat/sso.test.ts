@@ -102,7 +102,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     ['', { action: 'dance', [OLD_ACTION]: 'register' }, '?action=register&org.chat.msc3824.action=register'],
     ['', { action: 'dance' }, ''],
     ['', { 'org.matrix.msc3824.action': 'register' }, ''],
-  ])('%s with %j leads to the page of the sign-on', async (end, query, expected) => {
+  ])('%s with %j redirects to the SSO page', async (end, query, expected) => {
     const browser = newBrowser();
     const { status, location, headers } = await browser.get(ssoPath(CLIENT, query, end));
     expect(status).toBe(303);
@@ -125,7 +125,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     expect(lastLine()).toMatchObject({ status: 303, queries: 1, requester: undefined });
   });
 
-  test.each(['r0', 'v1', 'unstable', 'v99'])('is the same below %s', async (version) => {
+  test.each(['r0', 'v1', 'unstable', 'v99'])('works below %s', async (version) => {
     const path = ssoPath(CLIENT).replace('v3', version);
     expect((await newBrowser().get(path)).status).toBe(303);
   });
@@ -140,7 +140,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     ['with a name in front of the host', ssoPath('https://amira@evil.example/')],
     ['with a line break', ssoPath('https://app.example/\r\nX: y')],
     ['of 100 KiB', ssoPath(`https://app.example/${'x'.repeat(7000)}`)],
-  ])('an address that is %s is refused by a page without a link to it (S-70)', async (_what, path) => {
+  ])('rejects a redirect URL that is %s, with a page without a link to it (S-70)', async (_what, path) => {
     const before = await countRows();
     const shown = await newBrowser().get(path);
     expect(shown.status).toBe(400);
@@ -150,19 +150,19 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     expect(await countRows()).toBe(before);
   });
 
-  test('the operator reads whose client was refused, without what its query holds', async () => {
+  test('logs which client was rejected, without its query values', async () => {
     await newBrowser().get(ssoPath('https://amira@evil.example/path?secret=1'));
     const line = service.logLines().findLast((text) => text.includes('auth.refused'));
     expect(line).toContain('description="redirectUrl must not contain a username or password"');
     expect(line).toContain('redirect_uri=https://...@evil.example/path?...');
   });
 
-  test('an undecodable query is a page as well', async () => {
+  test('shows a page for an undecodable query', async () => {
     const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect?redirectUrl=%ff');
     expect([shown.status, shown.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
   });
 
-  test('HEAD and POST write nothing: 405, as a page', async () => {
+  test('rejects HEAD and POST with a 405 page, storing nothing', async () => {
     const before = await countRows();
     const browser = newBrowser();
     expect(await browser.head(ssoPath(CLIENT))).toMatchObject({ status: 405, headers: { allow: 'GET, OPTIONS' } });
@@ -171,12 +171,12 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     expect(await countRows()).toBe(before);
   });
 
-  test('what is below it is not there, which a page says', async () => {
+  test('returns a 404 page for paths below it', async () => {
     const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect/a/b');
     expect([shown.status, shown.errorCodes]).toEqual([404, ['not_found']]);
   });
 
-  test('one address begins 30 at once, then one a second (rate_limiting.sso_redirect)', async () => {
+  test('allows one address 30 at once, then one a second (rate_limiting.sso_redirect)', async () => {
     const own = await startService({ ...SETTINGS, rate_limiting: {} }, { clock, like: service });
     const browser = newBrowser(own);
     for (let count = 0; count < 30; count += 1) {
@@ -191,7 +191,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     await own.stop();
   });
 
-  test('one address has a hundred at most in which nobody has agreed yet', async () => {
+  test('allows one address a hundred unapproved ones at most', async () => {
     const browser = newBrowser();
     for (let count = 0; count < 100; count += 1) await begin(browser);
     const shown = await browser.get(ssoPath(CLIENT));
@@ -201,7 +201,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
   });
 
-  test('only what the operator allows is taken (compat.sso_allowed_redirects)', async () => {
+  test('accepts only targets that the operator allows (compat.sso_allowed_redirects)', async () => {
     const compat = { sso_allowed_redirects: ['https://app.example/signed-in', 'element://vector/'] };
     const own = await startService({ ...SETTINGS, compat }, { clock, like: service });
     const browser = newBrowser(own);
@@ -213,7 +213,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     await own.stop();
   });
 
-  test('switched off, it is a page that is not there (compat.enabled)', async () => {
+  test('returns a 404 page when disabled (compat.enabled)', async () => {
     const own = await startService({ ...SETTINGS, compat: { enabled: false } }, { clock, like: service });
     for (const path of [ssoPath(CLIENT), ssoPath(CLIENT, {}, '/'), `/complete-compat-sso/${UNKNOWN}`]) {
       const shown = await newBrowser(own).get(path);
@@ -246,7 +246,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     ['signs in where nobody knows it (I-14)', undefined, {}, '/oidc-google', '/login?kind='],
     ['signs in, with a slash at the end (I-14)', undefined, {}, '/', '/login?kind='],
     ['registers, whatever the provider', undefined, { action: 'register' }, `/${PROVIDER}`, '/register?kind='],
-  ])('a person whom nobody knows %s', async (_what, _user, query, end, expected) => {
+  ])('a signed-out user %s', async (_what, _user, query, end, expected) => {
     const browser = newBrowser();
     const path = await begin(browser, CLIENT, query, end);
     const { status, location } = await browser.get(path);
@@ -257,7 +257,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     expect(lastLine()).toMatchObject({ queries: 1, requester: undefined });
   });
 
-  test('where nobody may register, "register" is for signing in', async () => {
+  test('with registration closed, action "register" leads to sign-in', async () => {
     const own = await startService({ ...SETTINGS, account: {}, upstream_oauth2: {} }, { clock, like: service });
     const browser = newBrowser(own);
     const path = await begin(browser, CLIENT, { action: 'register' });
@@ -265,7 +265,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     await own.stop();
   });
 
-  test('asks a person who is signed in, with all that they need to decide', async () => {
+  test('asks a signed-in user, with all details for the decision', async () => {
     const browser = await signedIn('amira');
     await sql(service.database, `update users set display_name = 'Amira Haddad' where username = 'amira'`);
     const shown = await browser.get(await begin(browser));
@@ -294,15 +294,18 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
       "'self' io.element.desktop:",
       false,
     ],
-  ])('names the target %s as it is, and lets a form lead there alone', async (address, name, formAction, isWarned) => {
-    const browser = await signedIn('amira');
-    const shown = await browser.get(await begin(browser, address));
-    expect(shown.text).toContain(`Sign in to ${name} ?`);
-    expect(shown.text.includes('not encrypted')).toBe(isWarned);
-    expect(shown.headers['content-security-policy']).toContain(`form-action ${formAction};`);
-  });
+  ])(
+    'shows the target %s unchanged, and allows forms to redirect only there',
+    async (address, name, formAction, isWarned) => {
+      const browser = await signedIn('amira');
+      const shown = await browser.get(await begin(browser, address));
+      expect(shown.text).toContain(`Sign in to ${name} ?`);
+      expect(shown.text.includes('not encrypted')).toBe(isWarned);
+      expect(shown.headers['content-security-policy']).toContain(`form-action ${formAction};`);
+    },
+  );
 
-  test('lets "use another account" lead to the provider that the client proposes', async () => {
+  test('lets "use another account" redirect to the provider proposed by the client', async () => {
     const browser = await signedIn('amira');
     const shown = await browser.get(await begin(browser, 'element://vector/', {}, `/${PROVIDER}`));
     expect(shown.headers['content-security-policy']).toContain("form-action 'self' element: https:;");
@@ -315,14 +318,14 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
   test.each([
     ['malformed', 'not-an-id'],
     ['unknown', UNKNOWN],
-  ])('an id that is %s is not found, whoever asks (S-83)', async (_what, id) => {
+  ])('does not find an id that is %s, for any user (S-83)', async (_what, id) => {
     for (const browser of [newBrowser(), await signedIn('amira')]) {
       const shown = await browser.get(`/complete-compat-sso/${id}`);
       expect([shown.status, shown.errorCodes]).toEqual([404, ['sso_login_not_found']]);
     }
   });
 
-  test('after half an hour it is too late (compat.sso_login_ttl)', async () => {
+  test('expires after half an hour (compat.sso_login_ttl)', async () => {
     const browser = newBrowser();
     const path = await begin(browser);
     clock.advanceSeconds(30 * MINUTE - 1);
@@ -335,7 +338,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     }
   });
 
-  test('a session that was ended elsewhere gets the page that says so, which leads back', async () => {
+  test('shows a notice for a session ended elsewhere, with a link back', async () => {
     const browser = await signedIn('lena');
     const path = await begin(browser);
     await sql(
@@ -351,7 +354,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
   test.each([
     ['locked', 'Account locked'],
     ['deactivated', 'Account deactivated'],
-  ])('a person who is %s reads that', async (state, text) => {
+  ])('tells a user who is %s', async (state, text) => {
     const browser = await signedIn('lena');
     const path = await begin(browser);
     await sql(service.database, `update users set ${state}_at = now() where username = 'lena'`);
@@ -361,7 +364,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     expect(lastLine().requester).toBeUndefined();
   });
 
-  test('a browser that the policy bans is refused', async () => {
+  test('rejects a browser banned by policy', async () => {
     const browser = newBrowser(service, { userAgent: 'Banned' });
     const path = await begin(browser);
     await signedIn('amira', browser);
@@ -374,7 +377,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
 });
 
 describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
-  test('takes a token to the client, in its query and nowhere else', async () => {
+  test('sends a token to the client, only in its query', async () => {
     const browser = await signedIn('amira');
     const path = await begin(browser);
     await browser.get(path);
@@ -398,14 +401,14 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     ['http://localhost:8765/cb', /^http:\/\/localhost:8765\/cb\?loginToken=\w{32}$/],
     ['https://app.example/?x=1&loginToken=planted#f', /^https:\/\/app\.example\/\?x=1&loginToken=\w{32}#f$/],
     ['https://app.example/ä?b c', /^https:\/\/app\.example\/%C3%A4\?b%20c&loginToken=\w{32}$/],
-  ])('to %s as it is (I-13)', async (address, expected) => {
+  ])('to %s preserves the URL (I-13)', async (address, expected) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser, address));
     const shown = await agreeToSso(browser);
     expect(String(shown.headers.location)).toMatch(expected);
   });
 
-  test('once: the form sent again, the page opened again, by whomever, tell that it is over (S-72)', async () => {
+  test('works once: a resubmitted form or reopened page says that it is finished, for any user (S-72)', async () => {
     const browser = await signedIn('amira');
     const path = await begin(browser);
     const form = await browser.get(path);
@@ -423,7 +426,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     }
   });
 
-  test('twice at the same moment: one token is made', async () => {
+  test('twice concurrently: creates one token', async () => {
     const browser = await signedIn('amira');
     const path = await begin(browser);
     const form = await browser.get(path);
@@ -432,7 +435,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 410)]);
   });
 
-  test('after ten minutes the page is shown again, and then it works (S-72)', async () => {
+  test('shows the page again after ten minutes, and then works (S-72)', async () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     clock.advanceSeconds(10 * MINUTE + 1);
@@ -445,7 +448,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   test.each([
     ['without the time at which the page was made', ''],
     ['with one that somebody made up', Buffer.from('1'.repeat(60)).toString('base64url')],
-  ])('%s it is shown again', async (_what, rendered) => {
+  ])('%s shows the page again', async (_what, rendered) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     expect([(await agreeToSso(browser, { rendered })).status, browser.shown.errorCodes]).toEqual([
@@ -454,7 +457,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     ]);
   });
 
-  test('the time of another sign-on’s page does not count', async () => {
+  test('ignores the page time of another sign-on', async () => {
     const browser = await signedIn('amira');
     const other = await browser.get(await begin(browser, 'https://other.example/'));
     const rendered = other.forms.at(-1)?.inputs.get('rendered') ?? expect.fail('no time');
@@ -463,7 +466,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     expect((await agreeToSso(browser, { rendered })).status).toBe(200);
   });
 
-  test('a stranger’s form does nothing: without proof, of another browser, of another site (S-57)', async () => {
+  test('rejects forms without proof, of another browser, and of another site (S-57)', async () => {
     const browser = await signedIn('amira');
     const path = await begin(browser);
     const form = await browser.get(path);
@@ -481,7 +484,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     expect((await browser.post(path, fields)).status).toBe(303);
   });
 
-  test('signed out in another tab, the person is asked who they are, and nothing is made', async () => {
+  test('asks a user signed out in another tab to sign in, and creates nothing', async () => {
     const browser = newBrowser();
     const path = await begin(browser);
     await browser.get('/login');
@@ -493,7 +496,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   test.each([
     ['ended', `update user_sessions set finished_at = now() where finished_at is null`],
     ['locked', `update users set locked_at = now() where username = 'amira'`],
-  ])('a person whose session or account is %s meanwhile gets no token (S-102)', async (_what, change) => {
+  ])('issues no token to a user whose session or account is meanwhile %s (S-102)', async (_what, change) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     await sql(service.database, change);
@@ -502,7 +505,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     expect([shown.status, shown.location]).toEqual([200, undefined]);
   });
 
-  test('too late, unknown and refused by policy as on the page', async () => {
+  test('rejects expired, unknown and banned requests like the page', async () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     clock.advanceSeconds(31 * MINUTE);
@@ -519,8 +522,8 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   });
 });
 
-describe('the whole way of a person', () => {
-  test('who signs in with a password on the way', async () => {
+describe('the complete flow of a user', () => {
+  test('signing in with a password on the way', async () => {
     const browser = newBrowser();
     await browser.open(ssoPath(CLIENT));
     expect(browser.shown.text).toContain('to continue to app.example');
@@ -531,7 +534,7 @@ describe('the whole way of a person', () => {
     expect(tokenOf(await agreeToSso(browser))).toHaveLength(32);
   });
 
-  test('who changes to another account', async () => {
+  test('switching to another account', async () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     await browser.submit({}, { action: '/logout' });
@@ -542,7 +545,7 @@ describe('the whole way of a person', () => {
     expect((await agreeToSso(browser)).status).toBe(303);
   });
 
-  test('with more sessions than the soft limit: it says how many must go (chat-compat 10.5)', async () => {
+  test('above the soft session limit: shows how many sessions must end (chat-compat 10.5)', async () => {
     const own = await startService(
       { ...SETTINGS, experimental: { session_limit: { soft_limit: 1, hard_limit: 3 } } },
       { clock, like: service },
@@ -564,7 +567,7 @@ describe('the whole way of a person', () => {
   });
 });
 
-test('what led to no session is forgotten after a day (chat-compat 15)', async () => {
+test('deletes logins without a session after a day (chat-compat 15)', async () => {
   const browser = await signedIn('amira');
   const path = await begin(browser);
   await browser.get(path);
@@ -580,7 +583,7 @@ test('what led to no session is forgotten after a day (chat-compat 15)', async (
   expect((await newBrowser().get(fresh)).status).toBe(303);
 });
 
-test('the browser session that a client grew out of is kept as long as that one’s (operations 6.4)', async () => {
+test('keeps the browser session behind a client session as long as the latter (operations 6.4)', async () => {
   const browser = await signedIn('amira');
   const token = await loginTokenOf(browser);
   const { status } = await new ChatClient(service).post('/login', { type: 'm.login.token', token });

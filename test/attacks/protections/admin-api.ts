@@ -27,7 +27,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 128,
     removals: [{ text: "if (owning !== toUuid(owner.id)) return { ok: false, reason: 'foreign' };" }],
     test: PERSONAL,
-    testName: 'is refused to others',
+    testName: 'is refused to other clients, for ended sessions, and with an invalid body',
   },
   {
     name: 'personal-token-lock',
@@ -40,7 +40,7 @@ export const ADMIN_API: readonly Protection[] = [
       },
     ],
     test: PERSONAL,
-    testName: 'is shown at introspection by one statement',
+    testName: 'is introspected with one statement, in both scope spellings, as the account it acts as',
   },
   {
     name: 'personal-token-replaced',
@@ -48,7 +48,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 126,
     removals: [{ text: 'for update of s`,\n);\n\nconst replace', instead: '`,\n);\n\nconst replace' }],
     test: PERSONAL,
-    testName: 'is one, of twenty',
+    testName: 'issues one token for twenty concurrent requests',
   },
   {
     name: 'personal-token-kill',
@@ -198,7 +198,7 @@ export const ADMIN_API: readonly Protection[] = [
       },
     ],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'wrong tokens are counted by address',
+    testName: 'rate limits invalid tokens by IP address, and still accepts valid ones',
   },
   {
     name: 'admin-policy-data-in-force',
@@ -206,7 +206,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 178,
     removals: [{ text: 'core.policy.adopt(toUuid(id), judged.data);' }],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'rules from the next request on',
+    testName: 'applies from the next request to clients, users, email addresses and requesters',
   },
   {
     name: 'admin-policy-data-judged',
@@ -219,7 +219,7 @@ export const ADMIN_API: readonly Protection[] = [
       },
     ],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'is refused with the place of what is wrong',
+    testName: 'is rejected with a pointer to the error:',
   },
   {
     name: 'admin-link-owned',
@@ -232,7 +232,7 @@ export const ADMIN_API: readonly Protection[] = [
       },
     ],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'are given to accounts, listed and forgotten',
+    testName: 'can be linked to accounts, listed and deleted, with a notification to the user',
   },
   {
     name: 'admin-static-client-kept',
@@ -240,7 +240,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 45,
     removals: [{ text: "if (client.is_static) return 'static';" }],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'one of the configuration is not',
+    testName: 'deletes a dynamically registered client, but not a configured one (operations 4.9)',
   },
   {
     name: 'admin-search-escaped',

@@ -8,7 +8,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 1,
     removals: [{ text: 'if (client.isStatic || isFromThere', instead: 'if (client.id || isFromThere' }],
     test: 'src/features/authorization/refusals.test.ts',
-    testName: 'is a page that names the host first',
+    testName: 'first shows a page that names the host (RFC 9700 4.11.2)',
   },
   {
     name: 'strangers-sign-out',
@@ -231,6 +231,6 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
       },
     ],
     test: 'src/features/authorization/embedding.test.ts',
-    testName: 'a page of another site embeds',
+    testName: 'a cross-site page embedding /authorize or /login',
   },
 ];

@@ -8,7 +8,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
     attack: 42,
     removals: [{ text: ' and s.refresh_family is null\n', instead: '\n' }],
     test: 'src/features/chat-compat/imported-tokens.test.ts',
-    testName: 'that came too late',
+    testName: "that arrives late does not replace the session's current tokens",
   },
   {
     name: 'imported-left-behind',
@@ -16,7 +16,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
     attack: 42,
     removals: [{ text: ' and o.id <> consumed.id and ', instead: ' and false and ' }],
     test: 'src/features/chat-compat/imported-tokens.test.ts',
-    testName: 'is left behind when another one',
+    testName: 'is ignored after another token of its session was exchanged',
   },
   {
     name: 'provider-signs-out-chat',
@@ -37,7 +37,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
     attack: 38,
     removals: [{ text: 'where n.id = t.successor_id and ', instead: 'where false and ' }],
     test: 'src/features/chat-compat/clean-up.test.ts',
-    testName: 'still lead to the same refresh token',
+    testName: 'of a lost response still return the same successor, however late the client retries',
   },
   {
     name: 'clean-up-keeps-use',
@@ -76,6 +76,6 @@ export const CHAT_COMPAT: readonly Protection[] = [
       { text: "  if (text?.kind !== 'refresh-token') return {", instead: '  if (text === undefined) return {' },
     ],
     test: 'src/features/chat-compat/refresh.test.ts',
-    testName: 'tokens of other kinds, shapes and sessions',
+    testName: 'rejects other kinds, malformed tokens and ended sessions as unknown',
   },
 ];

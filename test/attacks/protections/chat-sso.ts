@@ -44,7 +44,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 179,
     removals: [{ text: 'const MAX_PENDING = 100;', instead: 'const MAX_PENDING = 1000;' }],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'a hundred at most',
+    testName: 'allows one address a hundred unapproved ones at most',
   },
   {
     name: 'sso-one-token',
@@ -54,7 +54,7 @@ export const CHAT_SSO: readonly Protection[] = [
       { text: 'where l.id = :id::uuid and ${ssoLogin', instead: 'where l.id = :id::uuid or false and ${ssoLogin' },
     ],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'twice at the same moment',
+    testName: 'twice concurrently: creates one token',
   },
   {
     name: 'sso-form-age',
@@ -84,7 +84,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 71,
     removals: [{ text: "token), { 'referrer-policy': 'no-referrer' });", instead: 'token));' }],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'in its query and nowhere else',
+    testName: 'sends a token to the client, only in its query',
   },
   {
     name: 'sso-locks-account',
@@ -111,7 +111,7 @@ export const CHAT_SSO: readonly Protection[] = [
       },
     ],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'twenty at the same moment',
+    testName: 'creates one session and one homeserver device for twenty concurrent requests (S-71)',
   },
   {
     name: 'login-token-lifetime',
@@ -119,7 +119,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 71,
     removals: [{ text: '{login}.fulfilled_at >= $', instead: '{login}.fulfilled_at is not null or now() > $' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'lives for 30 seconds',
+    testName: 'expires the token after 30 seconds (compat.login_token_ttl, S-71)',
   },
   {
     name: 'login-token-replay',
@@ -127,7 +127,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 71,
     removals: [{ text: 'const RESENT_SECONDS = 20;', instead: 'const RESENT_SECONDS = 20_000;' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'comes back later ends the session',
+    testName: 'ends the session when the token is resent later, and deletes the homeserver device (S-71)',
   },
   {
     name: 'login-token-of-browser-session',
@@ -141,7 +141,7 @@ export const CHAT_SSO: readonly Protection[] = [
       },
     ],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'is worth nothing once',
+    testName: 'rejects the token once its user has signed out of the browser',
   },
   {
     name: 'login-token-sign-out-in-the-middle',

@@ -24,7 +24,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: LOGIN,
-    testName: 'a sync runs after the login that holds it',
+    testName: 'delays a sync until the login ends, and the sync keeps its device',
   },
   {
     name: 'device-lease-expiry',
@@ -38,7 +38,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: LOGIN,
-    testName: 'that of a process that died is taken over',
+    testName: 'of a dead process is taken over, and the user is synced',
   },
   {
     name: 'device-lease-owed',
@@ -48,7 +48,7 @@ export const DEVICES: readonly Protection[] = [
       { text: 'select user_id from abandoned where exists', instead: 'select user_id from abandoned where not exists' },
     ],
     test: LOGIN,
-    testName: 'that of a process that died is taken over',
+    testName: 'of a dead process is taken over, and the user is synced',
   },
   {
     name: 'device-lease-renewal',
@@ -82,7 +82,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: LOGIN,
-    testName: 'a login that lost it while the homeserver was asked',
+    testName: 'lost during the homeserver call makes a login store nothing',
   },
   {
     name: 'device-write-in-time',
@@ -90,7 +90,7 @@ export const DEVICES: readonly Protection[] = [
     attack: 'O-03',
     removals: [{ text: '    if (this.isAnswered || this.signal.aborted) return false;\n' }],
     test: LOGIN,
-    testName: 'a client that leaves while the homeserver is asked',
+    testName: 'is released without a session when the client disconnects during the homeserver call',
   },
   {
     name: 'device-write-waited-for',
@@ -121,7 +121,7 @@ export const DEVICES: readonly Protection[] = [
     attack: 'F-17',
     removals: [{ text: '    await lease.releaseOwing();\n    const afterSeconds', instead: '    const afterSeconds' }],
     test: LOGIN,
-    testName: 'the answer was lost: the device that it has now',
+    testName: 'a lost response: the next sync deletes the device it created',
   },
   {
     name: 'device-of-locked',
@@ -129,7 +129,7 @@ export const DEVICES: readonly Protection[] = [
     attack: 127,
     removals: [{ text: "      if (row.is_locked) return refuse(log, proof.user, 'locked');\n" }],
     test: LOGIN,
-    testName: 'it is not asked for',
+    testName: 'it is not called for',
   },
   {
     name: 'device-sync-of-ended',

@@ -103,7 +103,7 @@ export const SEALED: readonly Protection[] = [
       { text: 'open(RENDERED_LABEL, sealed, login.id)', instead: 'open(RENDERED_LABEL, sealed)' },
     ],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'the time of another sign-on’s page does not count',
+    testName: 'ignores the page time of another sign-on',
   },
   {
     name: 'sealed-sso-age',
@@ -116,7 +116,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'after ten minutes the page is shown again, and then it works',
+    testName: 'shows the page again after ten minutes, and then works (S-72)',
   },
   {
     name: 'proof-nonce-age',

@@ -130,6 +130,6 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "`not ${furtherFactorIsDue(':userId::uuid')}`", instead: "'true'" }],
     test: 'src/features/chat-compat/login.test.ts',
-    testName: 'is refused with words that lead to the browser, and creates nothing',
+    testName: 'is refused with a message that refers to the browser, while a wrong password is rejected as usual',
   },
 ];
