@@ -254,7 +254,10 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'sign-in: the signed-in user; none on errors or pending factors',
         shownBy: [
-          ['src/features/login/login.test.ts', 'opens a session, goes on to / and is attributed to the user'],
+          [
+            'src/features/login/login.test.ts',
+            'creates a session, redirects to / and is attributed to the user (acceptance 1)',
+          ],
           ['src/features/login/login.test.ts', 'answers a wrong password, an unknown name'],
           ['src/features/second-factor/second-factor.test.ts', 'no requester'],
           ['src/features/second-factor/second-factor.test.ts', 'then a code signs in, once'],
@@ -294,15 +297,24 @@ export const CHECKS: readonly Check[] = [
         what: 'OAuth endpoints: the authenticated client',
         shownBy: [
           ['src/features/token/client-authentication.test.ts', 'and the client is the requester'],
-          ['src/features/device/device.test.ts', 'gets a device code, a user code and the addresses'],
+          [
+            'src/features/device/device.test.ts',
+            'gets a device code, a user code and the verification URLs, in one statement',
+          ],
           ['src/features/revocation/revocation.test.ts', 'of the caller ends its session in two statements'],
         ],
       },
       {
         what: 'introspection: the calling client, or the homeserver',
         shownBy: [
-          ['src/features/introspection/introspection.test.ts', 'the first use costs two statements'],
-          ['src/features/introspection/introspection.test.ts', 'and nobody is the requester'],
+          [
+            'src/features/introspection/introspection.test.ts',
+            'takes two statements for the first use, one for later ones, none for a malformed token',
+          ],
+          [
+            'src/features/introspection/introspection.test.ts',
+            'is rejected as access_denied, without a requester in the log',
+          ],
         ],
       },
       {

@@ -69,8 +69,8 @@ async function expectInitial(client: string, initial: string): Promise<void> {
   expect(body.toString()).toContain(`>${initial}</text>`);
 }
 
-describe('the logo of a client', () => {
-  test('stands on the consent page as an address of ours, which asks nobody for it', async () => {
+describe("a client's logo", () => {
+  test('is shown on the consent page from our own origin', async () => {
     const client = await clientWithLogo();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client));
@@ -80,7 +80,7 @@ describe('the logo of a client', () => {
     expect(service.lastRequest().status).toBe(200);
   });
 
-  test('comes from our origin with a fixed type, without a word about who looks at it (S-52)', async () => {
+  test("is served with a fixed type, without leaking the viewer to the client's host (S-52)", async () => {
     const client = await clientWithLogo();
     const cookie = 'session=hush';
     const { status, headers, body } = await logoOf(client, {
@@ -98,7 +98,7 @@ describe('the logo of a client', () => {
     expect(asked.join()).not.toMatch(/hush|Alice|https:\/\/x|203\.0|forwarded/);
   });
 
-  test('is served as an image of an own page, not to pages of other sites or into frames', async () => {
+  test('is served only as an image on our own pages, not to other sites or into frames', async () => {
     const client = await clientWithLogo();
     const statusOf = async (destination: string, site: string): Promise<number> =>
       (await logoOf(client, { 'sec-fetch-dest': destination, 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': site }))
@@ -111,7 +111,7 @@ describe('the logo of a client', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is fetched once in five minutes, and once for many who ask at the same time', async () => {
+  test('is fetched once in five minutes, and once for concurrent requests', async () => {
     const client = await clientWithLogo();
     const all = await Promise.all(Array.from({ length: 10 }, () => logoOf(client)));
     expect(all.every(({ body }) => body.equals(PNG))).toBe(true);
@@ -123,7 +123,7 @@ describe('the logo of a client', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('stays when its host fails later', async () => {
+  test('is kept when its host fails later', async () => {
     const client = await clientWithLogo();
     await logoOf(client);
     clock.advanceSeconds(301);
@@ -138,7 +138,7 @@ describe('the logo of a client', () => {
     ['image/webp', Buffer.from('RIFF\x01\x02\x03\x04WEBPVP8 ', 'latin1'), 'image/x'],
     ['image/svg+xml', Buffer.from(SVG), 'image/svg+xml'],
     ['image/svg+xml', Buffer.from(`\ufeff \n<?xml version="1.0"?>${SVG}`), 'image/svg+xml; charset=utf-8'],
-  ] as const)('has the type %s by its content, and may not run scripts (S-74)', async ([type, content, said]) => {
+  ] as const)('has the content-sniffed type %s, and cannot run scripts (S-74)', async ([type, content, said]) => {
     respond = (response) => response.writeHead(200, said === '' ? {} : { 'Content-Type': said }).end(content);
     const { headers, body } = await logoOf(await clientWithLogo());
     expect(headers.get('content-type')).toBe(type);
@@ -153,12 +153,12 @@ describe('the logo of a client', () => {
     ['text that is called a drawing', 'alert(1)', 'image/svg+xml'],
     ['a drawing that is called XML', SVG, 'text/xml'],
     ['nothing', '', 'image/png'],
-  ])('that is %s is a letter instead (S-74)', async ([, content, type]) => {
+  ])('that is %s is replaced by a letter (S-74)', async ([, content, type]) => {
     respond = (response) => response.writeHead(200, { 'Content-Type': type }).end(content);
     await expectInitial(await clientWithLogo(), 'E');
   });
 
-  test('that cannot be fetched is a letter: refused address, redirect, error (S-52)', async () => {
+  test('that cannot be fetched is replaced by a letter: blocked address, redirect, error (S-52)', async () => {
     await expectInitial(await clientWithLogo('https://127.0.0.1/logo', 'ägypten'), 'Ä');
     respond = (response) => response.writeHead(302, { Location: 'https://peer.example/' }).end();
     await expectInitial(await clientWithLogo(undefined, '<script>'), 'S');
@@ -166,16 +166,16 @@ describe('the logo of a client', () => {
     await expectInitial(await clientWithLogo(undefined, '\u202e &<'), '?');
   });
 
-  test('needs no statement once the client is known', async () => {
+  test('takes no statement once the client is cached', async () => {
     await logoOf(await clientWithLogo());
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test.for(['00000000000000000000000000', 'x', '..%2f..'])('of a client that does not exist: %s', async (id) => {
+  test.for(['00000000000000000000000000', 'x', '..%2f..'])('of an unknown client returns 404: %s', async (id) => {
     expect((await logoOf(id)).status).toBe(404);
   });
 
-  test('of a client without one is not found', async () => {
+  test('of a client without one returns 404', async () => {
     expect((await logoOf(await service.client())).status).toBe(404);
   });
 });
@@ -187,7 +187,7 @@ describe('without account.client_logos', () => {
   });
   afterAll(async () => await plain.close());
 
-  test('no logo is shown, fetched or served', async () => {
+  test('shows, fetches and serves no logo', async () => {
     const client = await clientWithLogo();
     const browser = await plain.signedIn('alice');
     await browser.open(authorizeUrl(client));
@@ -198,13 +198,13 @@ describe('without account.client_logos', () => {
   });
 });
 
-describe('bounds', () => {
+describe('limits', () => {
   const open: (() => void)[] = [];
   afterEach(() => {
     for (const release of open.splice(0)) release();
   });
 
-  test('sixteen requests wait for slow hosts, the others have their answer at once', async () => {
+  test('sixteen requests wait for slow hosts, and the others are answered at once', async () => {
     const slow = new ClientLogos(
       {
         get: async () => {
@@ -226,7 +226,7 @@ describe('bounds', () => {
     expect(await next).toBeUndefined();
   });
 
-  test('eight MiB are kept, the oldest goes first', async () => {
+  test('caches eight MiB, and evicts the oldest first', async () => {
     let fetched = 0;
     const content = Buffer.concat([PNG, Buffer.alloc(256 * 1024 - PNG.length)]);
     const kept = new ClientLogos(

@@ -50,7 +50,7 @@ async function countClients(at: TestService = service): Promise<number> {
 }
 
 describe('a registration (RFC 7591 3.2.1)', () => {
-  test('of a client that signs is answered with a secret that every algorithm can use, or with none', async () => {
+  test('of a client with signed assertions returns a secret usable by every algorithm, or none', async () => {
     const jwt = { token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS512' };
     const { body } = await post({ ...BODY, ...jwt });
     expect(body).toMatchObject({ ...jwt, client_secret_expires_at: 0 });
@@ -68,7 +68,7 @@ describe('a registration (RFC 7591 3.2.1)', () => {
     expect(other.body['client_id']).not.toBe(first.body['client_id']);
   });
 
-  test('of a client that signs needs no algorithm: each of its method is accepted then (OpenID Registration 2)', async () => {
+  test('of a client with signed assertions needs no algorithm, and its method accepts each (OpenID Registration 2)', async () => {
     const common = { ...BODY, grant_types: ['authorization_code', 'client_credentials'] };
     const withKey = { ...common, token_endpoint_auth_method: 'private_key_jwt' };
     const [es256, ps256] = [await newClientKey('es', 'ES256'), await newClientKey('ps', 'PS256')];
@@ -92,13 +92,13 @@ describe('a registration (RFC 7591 3.2.1)', () => {
     }
   });
 
-  test('with public keys is answered with them as they were given', async () => {
+  test('with public keys returns them unchanged', async () => {
     const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
     const jwks = { keys: [{ ...jwk, kid: 'one', use: 'sig' }, { kty: 'LWE' }] };
     expect((await post({ ...BODY, jwks })).body['jwks']).toEqual(jwks);
   });
 
-  test('of a public client is answered with what is stored, by one statement', async () => {
+  test('of a public client returns what is stored, in one statement', async () => {
     const answer = await post(BODY);
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -115,7 +115,7 @@ describe('a registration (RFC 7591 3.2.1)', () => {
     expect(service.requestLines().at(-1)).toMatchObject({ queries: 1 });
   });
 
-  test('of a confidential client brings a secret that works, and that no row or line holds', async () => {
+  test('of a confidential client returns a working secret that no row or log line contains', async () => {
     const asked = { ...BODY, token_endpoint_auth_method: undefined, grant_types: ['client_credentials'] };
     const { body } = await post(asked);
     const secret = String(body['client_secret']);
@@ -133,18 +133,18 @@ describe('a registration (RFC 7591 3.2.1)', () => {
     expect(service.logLines().filter((line) => line.includes(secret))).toEqual([]);
   });
 
-  test('is told to the operator by a line', async () => {
+  test('is logged for the operator', async () => {
     const { body } = await post({ ...BODY, client_name: 'Told' });
     expect(service.logLines().filter((line) => line.includes(String(body['client_id'])))).toHaveLength(1);
   });
 
-  test('is named in the discovery document', async () => {
+  test('is advertised in the discovery document', async () => {
     const response = await fetch(`${service.address}/.well-known/openid-configuration`);
     expect(await response.json()).toMatchObject({ registration_endpoint: `${service.publicBase}oauth2/registration` });
   });
 });
 
-describe('a registration that cannot be accepted', () => {
+describe('a rejected registration', () => {
   test.each<[string, number, string, unknown, Record<string, string>]>([
     ['no JSON', 400, 'invalid_request', '{', {}],
     ['no object', 400, 'invalid_request', '[]', {}],
@@ -162,7 +162,7 @@ describe('a registration that cannot be accepted', () => {
     expect(await countClients()).toBe(before);
   });
 
-  test('by policy names the address and the setting, to the client and in the log', async () => {
+  test('names the URL and the setting when rejected by policy, to the client and in the log', async () => {
     const asked = { redirect_uris: ['http://localhost:9/cb', 'cursor://host/cb'], token_endpoint_auth_method: 'none' };
     const { body } = await post({ ...BODY, ...asked, application_type: 'native' });
     const setting = 'policy.data.client_registration.allow_private_use_schemes';
@@ -173,14 +173,14 @@ describe('a registration that cannot be accepted', () => {
     expect(line).toContain('cursor://host/cb');
   });
 
-  test('says which member is wrong', async () => {
+  test('names the invalid member', async () => {
     const { body } = await post({ ...BODY, logo_uri: 'https://github.io/' });
     expect(body['error_description']).toBe('logo_uri is not using a valid domain');
   });
 });
 
-describe('registrations with the same words (oauth 4.5)', () => {
-  test('give one client, whatever the order of members, list elements and languages', async () => {
+describe('identical registrations (oauth 4.5)', () => {
+  test('return one client, regardless of the order of members, list elements and languages', async () => {
     const first = await post(BODY);
     clock.advanceSeconds(100);
     const reordered = {
@@ -197,12 +197,12 @@ describe('registrations with the same words (oauth 4.5)', () => {
     expect(again.body['client_id_issued_at']).toBe(first.body['client_id_issued_at']);
   });
 
-  test('an ignored member makes another client', async () => {
+  test('return another client if an ignored member differs', async () => {
     const { body } = await post({ ...BODY, x_build: 1 });
     expect(body['client_id']).not.toBe((await post(BODY)).body['client_id']);
   });
 
-  test('at the same moment on two instances give one client, 200 times', { timeout: 120_000 }, async () => {
+  test('sent concurrently to two instances return one client, 200 times', { timeout: 120_000 }, async () => {
     const before = await countClients();
     const second = await startService(AMPLE, { clock, like: service });
     try {
@@ -219,13 +219,13 @@ describe('registrations with the same words (oauth 4.5)', () => {
     }
   });
 
-  test('with a secret are clients of their own', async () => {
+  test('with a secret create separate clients', async () => {
     const confidential = { ...BODY, token_endpoint_auth_method: 'client_secret_post' };
     const [first, second] = [await post(confidential), await post(confidential)];
     expect(first.body['client_id']).not.toBe(second.body['client_id']);
   });
 
-  test('a client that was disabled does not come back', async () => {
+  test('do not re-enable a disabled client', async () => {
     const body = { ...BODY, client_name: 'Disabled' };
     const { body: registered } = await post(body);
     await sql(
@@ -238,8 +238,8 @@ describe('registrations with the same words (oauth 4.5)', () => {
   });
 });
 
-describe('the operator decides', () => {
-  test('whether anybody may register', async () => {
+describe('the operator configures', () => {
+  test('whether registration is open', async () => {
     const closed = await startService({ oauth: { dynamic_registration: { enabled: false } } });
     try {
       expect(await post(BODY, { at: closed })).toMatchObject({ status: 403, body: { error: 'access_denied' } });
@@ -250,7 +250,7 @@ describe('the operator decides', () => {
     }
   });
 
-  test('whether it takes a token', async () => {
+  test('whether it requires a token', async () => {
     const initial_access_token = 'the-token-for-registering';
     const guarded = await startService({ oauth: { dynamic_registration: { initial_access_token } } });
     const as = async (authorization?: string) =>
@@ -268,7 +268,7 @@ describe('the operator decides', () => {
     }
   });
 
-  test('who may not', async () => {
+  test('who is banned', async () => {
     const policy = { data: { requester: { banned_user_agents: { substrings: ['evil'] } } } };
     const strict = await startService({ policy });
     try {
@@ -280,7 +280,7 @@ describe('the operator decides', () => {
     }
   });
 
-  test('what is allowed beyond the rules', async () => {
+  test('which exceptions the rules have', async () => {
     const client_registration = {
       allow_host_mismatch: true,
       allow_insecure_uris: true,
@@ -296,7 +296,7 @@ describe('the operator decides', () => {
     }
   });
 
-  test('that MCP clients may register as they are', async () => {
+  test('that MCP clients may register unchanged', async () => {
     const sdk = {
       client_name: 'MCP client',
       redirect_uris: ['http://localhost:6274/oauth/callback'],
@@ -317,7 +317,7 @@ describe('the operator decides', () => {
     }
   });
 
-  test('how many come from one address', async () => {
+  test('how many registrations one address may make', async () => {
     const slow = await startService({}, { clock });
     try {
       const named = async (index: number) => await post({ ...BODY, client_name: `Client ${index}` }, { at: slow });

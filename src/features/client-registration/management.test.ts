@@ -39,7 +39,7 @@ async function authenticates(id: ClientId, secret: string, at = service): Promis
 }
 
 describe('a registration with a secret (RFC 7591 3.2.1)', () => {
-  test('says where and with what the client manages it; only the hash of the token is kept', async () => {
+  test('returns the management URL and token, of which only a hash is stored', async () => {
     const { id, token, registered } = await registerManaged(service);
     expect(registered['registration_client_uri']).toBe(`${TEST_ISSUER}oauth2/registration/${id}`);
     expect(token).toMatch(/^mgt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
@@ -48,7 +48,7 @@ describe('a registration with a secret (RFC 7591 3.2.1)', () => {
     expect(service.lines.filter((line) => line.includes(token))).toEqual([]);
   });
 
-  test('without one there is no management, since others share the client (oauth 4.5)', async () => {
+  test('without a secret offers no management, since the client is shared (oauth 4.5)', async () => {
     const body = { ...REGISTRATION, grant_types: ['authorization_code'], token_endpoint_auth_method: 'none' };
     const answer = await service.request('/oauth2/registration', {
       method: 'POST',
@@ -61,7 +61,7 @@ describe('a registration with a secret (RFC 7591 3.2.1)', () => {
 });
 
 describe('GET (RFC 7592 2.1)', () => {
-  test('answers as the registration did, by one statement', async () => {
+  test('returns the registration in one statement', async () => {
     const { id, token, registered } = await registerManaged(service, { 'client_name#de': 'Verwaltet' });
     const answer = await manage(service, 'GET', id, token);
     expect(answer).toMatchObject({ status: 200, body: registered });
@@ -73,7 +73,7 @@ describe('GET (RFC 7592 2.1)', () => {
 });
 
 describe('PUT (RFC 7592 2.2)', () => {
-  test('replaces everything, keeps secret and token, and is seen at once', async () => {
+  test('replaces all metadata, keeps secret and token, and takes effect at once', async () => {
     const { id, secret, token } = await registerManaged(service, { scope: 'openid', contacts: ['a@example.org'] });
     expect(await authenticates(id, secret)).toBe(true);
     const body = { ...REGISTRATION, client_id: id, client_secret: secret, grant_types: ['authorization_code'] };
@@ -91,7 +91,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     expect(await authenticates(id, secret)).toBe(true);
   });
 
-  test('is seen by another instance that knows the client from before', async () => {
+  test('takes effect on another instance that has the client cached', async () => {
     const other = await startOAuthService(db.database, { clock: service.clock });
     try {
       const { id, secret, token } = await registerManaged(service);
@@ -103,7 +103,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     }
   });
 
-  test('leaves no sector: people whose subjects nobody else can compare stay unknown (OpenID Connect Core 8)', async () => {
+  test('cannot leave the sector: pairwise subjects stay unlinkable (OpenID Connect Core 8)', async () => {
     const application = await registerManaged(service, { subject_type: 'pairwise' });
     const { id, token } = application;
     const put = async (changes: object) =>
@@ -134,7 +134,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     ['a host more for answers', { redirect_uris: [...REGISTRATION.redirect_uris, 'https://b.app.example.org/cb'] }, 0],
     ['a name in one more language', { 'client_name#de': 'Ihre Bank' }, 0],
     ['the same name', {}, 1],
-  ])('with %s: people are asked again as far as they agreed to something else', async (_, changes, left) => {
+  ])('with %s: asks users for consent again as far as they approved something else', async (_, changes, left) => {
     const { id, token } = await registerManaged(service);
     const user = await insertUser(db.database, service.clock.now());
     await sql(
@@ -147,7 +147,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     expect(await count('oauth2_consents', id)).toBe(left);
   });
 
-  test('to a method without a secret drops it; back again there is a new one', async () => {
+  test('drops the secret for a method without one, and issues a new one for the way back', async () => {
     const { id, secret, token } = await registerManaged(service);
     const grant_types = ['authorization_code', 'refresh_token'];
     const open = { ...REGISTRATION, client_id: id, grant_types, token_endpoint_auth_method: 'none' };
@@ -195,7 +195,7 @@ describe('PUT (RFC 7592 2.2)', () => {
         (id) => ({ ...REGISTRATION, client_id: id, [name]: name.endsWith('at') ? 0 : 'x' }),
       ],
     ),
-  ])('with %s is refused: %i %s, and nothing changes', async (_, status, error, body) => {
+  ])('with %s is rejected: %i %s, and nothing changes', async (_, status, error, body) => {
     const { id, token, registered } = await registerManaged(service);
     const answer = await manage(service, 'PUT', id, token, body(id));
     expect(answer).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
@@ -204,7 +204,7 @@ describe('PUT (RFC 7592 2.2)', () => {
 });
 
 describe('DELETE (RFC 7592 2.3)', () => {
-  test('ends every session of the client at once, on every instance, and deletes it', async () => {
+  test('ends all sessions of the client at once, on every instance, and deletes it', async () => {
     const other = await startOAuthService(db.database, { clock: service.clock });
     try {
       const application = await registerManaged(service);
@@ -237,7 +237,7 @@ describe('DELETE (RFC 7592 2.3)', () => {
     }
   });
 
-  test('on another instance a request of the client is refused, also one that only stores something', async () => {
+  test("makes another instance reject the client's requests, even ones that only store something", async () => {
     const other = await startOAuthService(db.database, { clock: service.clock });
     try {
       const { id, secret, token } = await registerManaged(service, {
@@ -252,7 +252,7 @@ describe('DELETE (RFC 7592 2.3)', () => {
     }
   });
 
-  test('a device that polls on another instance hears that its client is unknown, not that its code is', async () => {
+  test('tells a device polling on another instance that its client is unknown, rather than its code', async () => {
     const other = await startOAuthService(db.database, { clock: service.clock });
     try {
       const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -271,7 +271,7 @@ describe('DELETE (RFC 7592 2.3)', () => {
     }
   });
 
-  test('more sessions than one statement ends', async () => {
+  test('ends more sessions than fit into one statement', async () => {
     const application = await registerManaged(service);
     await signInWith(service, application);
     await sql(
@@ -286,7 +286,7 @@ describe('DELETE (RFC 7592 2.3)', () => {
   });
 });
 
-describe('requests of browsers', () => {
+describe('pending browser requests', () => {
   const managed = {
     ...REGISTRATION,
     redirect_uris: ['https://app.example.org/old', 'https://app.example.org/kept'],
@@ -330,7 +330,7 @@ describe('requests of browsers', () => {
     return await fetch(`${at.address}/authorize?${query}`, { redirect: 'manual' });
   };
 
-  test('PUT cancels those that wait for an address that is gone, and those alone (oauth 4.6)', async () => {
+  test('are canceled by PUT only if their redirect URI was removed (oauth 4.6)', async () => {
     const { id, token } = await register();
     for (const name of ['old', 'kept'] as const) expect((await authorize(first, id, name)).status).toBe(303);
     const redirect_uris = ['https://app.example.org/kept'];
@@ -347,7 +347,7 @@ describe('requests of browsers', () => {
     expect((await authorize(first, id, 'old')).status).toBe(400);
   });
 
-  test('DELETE: an instance that knows the client from before refuses them with a page', async () => {
+  test('are rejected with a page after DELETE, on an instance with the client cached', async () => {
     const { id, token } = await register();
     expect((await authorize(second, id, 'kept')).status).toBe(303);
     await send(first, 'DELETE', id, token);
@@ -358,14 +358,14 @@ describe('requests of browsers', () => {
   });
 });
 
-describe('who may manage a client', () => {
+describe('access to the management of a client', () => {
   const answerTo = async (method: string, id: string, token: string | undefined) => {
     const answer = await manage(service, method, id, token, method === 'PUT' ? { client_id: id } : undefined);
     return { status: answer.status, text: answer.text, challenge: answer.headers.get('www-authenticate') };
   };
 
   test.each(['GET', 'PUT', 'DELETE'])(
-    '%s: a wrong token, that of another client, an unknown and a disabled client get one answer (RFC 7592 2.1)',
+    '%s: gives one response for wrong and foreign tokens, unknown and disabled clients (RFC 7592 2.1)',
     async (method) => {
       const [own, other, disabled] = [
         await registerManaged(service),
@@ -394,7 +394,7 @@ describe('who may manage a client', () => {
     },
   );
 
-  test.each(['GET', 'PUT', 'DELETE'])('%s of a client of the configuration is 403', async (method) => {
+  test.each(['GET', 'PUT', 'DELETE'])('%s of a configured client returns 403', async (method) => {
     const { token } = await registerManaged(service);
     const fixed = await service.client();
     const answer = await manage(service, method, fixed, token, method === 'PUT' ? { client_id: fixed } : undefined);
@@ -402,7 +402,7 @@ describe('who may manage a client', () => {
     expect(await service.clients.find(fixed)).toBeDefined();
   });
 
-  test('what is no id is 404, and a text that is no token is refused without a query', async () => {
+  test('returns 404 for an invalid ID, and rejects a malformed token without a query', async () => {
     const { id, token } = await registerManaged(service);
     expect(await manage(service, 'GET', 'x', token)).toMatchObject({ status: 404, body: { error: 'not_found' } });
     for (const text of ['x', `${token}x`, token.replace('mgt_', 'mat_')]) {
@@ -411,7 +411,7 @@ describe('who may manage a client', () => {
     }
   });
 
-  test('code in a browser: preflights name the methods, refusals can be read (oauth 18.3)', async () => {
+  test('in browsers: preflights list the methods, and errors are readable (oauth 18.3)', async () => {
     const { id } = await registerManaged(service);
     const preflight = await service.request(`/oauth2/registration/${id}`, {
       method: 'OPTIONS',

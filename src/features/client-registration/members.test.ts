@@ -238,33 +238,26 @@ async function readNames(): Promise<{ all: string[]; localized: string[] }> {
   }
 }
 
-test('every member that is read is tried here', async () => {
+test('every supported member is tested here', async () => {
   expect((await readNames()).all).toEqual(Object.keys(ROWS).toSorted());
 });
 
 describe.each(WAYS)('%s', (_method, begin) => {
-  test.each(Object.entries(ROWS))(
-    '%s: right values are accepted and answered',
-    async (name, { right, ignored, next }) => {
-      for (const [values, isAnswered] of [[right ?? [], true] as const, [ignored ?? [], false] as const]) {
-        for (const value of values) {
-          const sending = await begin();
-          const answer = await sending.send({ ...BODY, ...sending.own, ...next?.(value), [name]: value });
-          expect([value, answer.status, answer.body['error_description']]).toEqual([
-            value,
-            sending.accepted,
-            undefined,
-          ]);
-          expect(answer.body[name]).toEqual(isAnswered ? value : undefined);
-        }
+  test.each(Object.entries(ROWS))('%s: accepts and returns valid values', async (name, { right, ignored, next }) => {
+    for (const [values, isAnswered] of [[right ?? [], true] as const, [ignored ?? [], false] as const]) {
+      for (const value of values) {
+        const sending = await begin();
+        const answer = await sending.send({ ...BODY, ...sending.own, ...next?.(value), [name]: value });
+        expect([value, answer.status, answer.body['error_description']]).toEqual([value, sending.accepted, undefined]);
+        expect(answer.body[name]).toEqual(isAnswered ? value : undefined);
       }
-      const sending = await begin();
-      const absent = await sending.send({ ...BODY, ...sending.own, [name]: null });
-      expect(absent.status === sending.accepted).toBe(!REQUIRED.includes(name));
-    },
-  );
+    }
+    const sending = await begin();
+    const absent = await sending.send({ ...BODY, ...sending.own, [name]: null });
+    expect(absent.status === sending.accepted).toBe(!REQUIRED.includes(name));
+  });
 
-  test('wrong values, wrong types and repetitions are refused by name, and nothing changes', async () => {
+  test('rejects wrong values, types and repetitions by name, and changes nothing', async () => {
     const sending = await begin();
     const before = sending.accepted === 200 ? await sending.send({ ...BODY, ...sending.own }) : undefined;
     for (const [name, row] of Object.entries(ROWS)) {
@@ -284,7 +277,7 @@ describe.each(WAYS)('%s', (_method, begin) => {
     if (before !== undefined) expect(await sending.send({ ...BODY, ...sending.own })).toEqual(before);
   });
 
-  test('languages: each variant is kept and judged as its member; other members have none', async () => {
+  test('keeps and validates each language variant like its member, and allows none for other members', async () => {
     const { localized } = await readNames();
     expect(localized.toSorted()).toEqual(['client_name', 'client_uri', 'logo_uri', 'policy_uri', 'tos_uri']);
     for (const [name, row] of Object.entries(ROWS)) {
@@ -324,7 +317,7 @@ describe.each(WAYS)('%s', (_method, begin) => {
     }
   });
 
-  test('what nobody knows is ignored and not kept', async () => {
+  test('ignores and drops unknown members', async () => {
     const sending = await begin();
     const unknown = { x: 1, X_y: [{}], client_name_: 'x', ['__proto__']: 'x', constructor: 'x', first_party: true };
     const answer = await sending.send({ ...BODY, ...sending.own, ...unknown });

@@ -42,7 +42,7 @@ async function register(changes: object): Promise<MachineAnswer> {
   });
 }
 
-test('an application of several hosts belongs to the sector whose list holds them (OpenID Connect Registration 5)', async () => {
+test('a client on several hosts belongs to the sector whose list contains them (OpenID Connect Registration 5)', async () => {
   const asked = pairwise('/apps');
   expect(await register(asked)).toMatchObject({ status: 201, body: asked });
   expect(service.lastRequest()).toMatchObject({ queries: 2 });
@@ -54,14 +54,14 @@ test.each([
   ['is no list', JSON.stringify({ redirect_uris: HOSTS })],
   ['is no JSON', '<html>'],
   ['is empty', ''],
-])('a list that %s is refused', async (_, answer) => {
+])('rejects a list that %s', async (_, answer) => {
   list = answer;
   const refused = await register(pairwise('/apps'));
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
   expect(refused.body['error_description']).toContain('sector_identifier_uri');
 });
 
-test('an address inside is never contacted, and is answered like a list that does not fit (S-52)', async () => {
+test('never contacts an internal address, and responds as for a list that does not match (S-52)', async () => {
   list = '[]';
   const unfit = await register(pairwise('/apps'));
   const before = peer.connections();
@@ -83,7 +83,7 @@ test('an address inside is never contacted, and is answered like a list that doe
   expect(peer.connections()).toBe(before);
 });
 
-test('the list is asked again when a registration is replaced', async () => {
+test('fetches the list again when a registration is replaced', async () => {
   const application = await registerManaged(service, pairwise('/apps'));
   const body = { ...REGISTRATION, ...pairwise('/apps'), client_id: application.id };
   expect((await manage(service, 'PUT', application.id, application.token, body)).status).toBe(200);

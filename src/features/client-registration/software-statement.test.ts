@@ -50,8 +50,8 @@ async function register(
   return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
-describe('a software statement of an issuer that the operator trusts (RFC 7591 2.3)', () => {
-  test('counts more than what the application says of itself, in every language, and is told back', async () => {
+describe('a software statement of a trusted issuer (RFC 7591 2.3)', () => {
+  test("overrides the client's own metadata, in every language, and is returned", async () => {
     const statement = await sign(CLAIMS);
     const { status, body } = await register({
       client_name: 'Your bank',
@@ -81,7 +81,7 @@ describe('a software statement of an issuer that the operator trusts (RFC 7591 2
     expect(stored?.name).toEqual({ '': 'Vouched for' });
   });
 
-  test('counts when the application replaces its registration as well', async () => {
+  test('also applies when the client replaces its registration', async () => {
     const first = await register({ ...CLAIMS, client_name: 'Mine', iss: undefined });
     const { client_id, registration_access_token: token } = first.body;
     const at = { method: 'PUT', path: `/${String(client_id)}`, token: String(token) };
@@ -89,7 +89,7 @@ describe('a software statement of an issuer that the operator trusts (RFC 7591 2
     expect(replaced).toMatchObject({ status: 200, body: { client_name: 'Vouched for' } });
   });
 
-  test('is refused when what it says breaks a rule', async () => {
+  test('is rejected when its metadata breaks a rule', async () => {
     const software_statement = await sign({ ...CLAIMS, redirect_uris: ['http://app.example/cb'] });
     expect(await register({ software_statement })).toMatchObject({
       status: 400,
@@ -106,7 +106,7 @@ describe('a software statement of an issuer that the operator trusts (RFC 7591 2
     ['that has expired', async () => await sign({ ...CLAIMS, exp: clock.now() / 1000 - 61 }), 'invalid'],
     ['with a time that is none', async () => await sign({ ...CLAIMS, exp: 'never' }), 'invalid'],
     ['that is not valid yet', async () => await sign({ ...CLAIMS, nbf: clock.now() / 1000 + 61 }), 'invalid'],
-  ])('one %s is refused', async (_what, statement, code) => {
+  ])('%s is rejected', async (_what, statement, code) => {
     const answer = await register({ ...CLAIMS, software_statement: await statement() });
     expect(answer).toMatchObject({ status: 400, body: { error: `${code}_software_statement` } });
   });

@@ -122,7 +122,7 @@ async function downloads(): Promise<readonly { ip: string | null; user_agent: st
 }
 
 describe('an export', () => {
-  test('is made by a job, announced by mail and downloaded', async () => {
+  test('is created by a job, announced by email and downloaded', async () => {
     await sql(
       service.database,
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -181,7 +181,7 @@ describe('an export', () => {
     expect(service.requestLines().at(-1)?.queries).toBe(3);
   });
 
-  test('can be read by its person and nobody else (S-128)', async () => {
+  test('is readable only by its user (S-128)', async () => {
     const id = await made();
     const NODE = 'query Find($id: ID!) { node(id: $id) { __typename ... on DataExport { state downloadUrl } } }';
     expect((await person.query(NODE, { id })).data).toMatchObject({
@@ -194,7 +194,7 @@ describe('an export', () => {
     expect(await answer(id)).toContain('"node":null');
   });
 
-  test('is listed by two statements besides those of every request, and begun by as many whatever was before', async () => {
+  test('is listed in two extra statements, and started with a constant number of them', async () => {
     await list();
     expect(service.requestLines().at(-1)?.queries).toBe(4);
     await start();
@@ -204,8 +204,8 @@ describe('an export', () => {
   });
 });
 
-describe('what an archive holds', () => {
-  test('is what the service knows of the person, of every kind, no secret of theirs and nothing of others (S-133)', async () => {
+describe("an archive's content", () => {
+  test('has everything stored about the user, but no secrets and no data of others (S-133)', async () => {
     const { browser = expect.fail('no browser') } = person;
     const { accessToken, refreshToken } = await new ChatOAuthClient(service, CLIENT).signIn(browser, 'openid email');
     const chat = await new ChatClient(service).login(username, PASSWORD, { device_id: 'PHONE', refresh_token: true });
@@ -277,7 +277,7 @@ describe('what an archive holds', () => {
     expect([...files.keys()].filter((name) => !files.get('README.txt')?.includes(name))).toEqual(['README.txt']);
   });
 
-  test('is complete where there are many of a kind, in valid JSON', async () => {
+  test('is complete for large numbers of records, as valid JSON', async () => {
     await sql(
       service.database,
       `insert into audit_events (id, kind, user_id, ip, user_agent, created_at)
@@ -349,8 +349,8 @@ describe('what an archive holds', () => {
   }
 });
 
-describe('a start', () => {
-  test('F-14: that was made while the clock was ahead does not refuse others until that time', async () => {
+describe('starting an export', () => {
+  test('F-14: works after one that was started while the clock was ahead', async () => {
     clock.advanceSeconds(DAY);
     person = await signIn(username);
     expect((await start()).status).toBe('STARTED');
@@ -361,7 +361,7 @@ describe('a start', () => {
     expect((await start()).status).toBe('IN_PROGRESS');
   });
 
-  test('gives the export that is being made, and refuses a second one for a day', async () => {
+  test('returns the running export, and refuses a second one for a day', async () => {
     const first = await start();
     expect(await start()).toEqual({ status: 'IN_PROGRESS', export: first.export });
     await work();
@@ -375,7 +375,7 @@ describe('a start', () => {
     expect((await list()).map(({ state }) => state)).toEqual(['READY', 'PENDING']);
   });
 
-  test('at the same moment as others makes one export', async () => {
+  test('creates one export for concurrent requests', async () => {
     const started = await Promise.all(Array.from({ length: 8 }, () => start()));
     expect(started.filter(({ status }) => status === 'STARTED')).toHaveLength(1);
     expect(started.filter(({ status }) => status === 'IN_PROGRESS')).toHaveLength(7);
@@ -384,7 +384,7 @@ describe('a start', () => {
     expect(await work()).toBe(1);
   });
 
-  test('at the same moment as one in another process waits for that one, and gives it', async () => {
+  test('waits for a concurrent start in another process, and returns its export', async () => {
     const held = await HeldChange.make(
       service.connectionString,
       `with locked as (select id from users where id = $1::uuid for no key update)
@@ -396,7 +396,7 @@ describe('a start', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('asks who one is again after a while', async () => {
+  test('requires reauthentication after a while', async () => {
     clock.advanceSeconds(601);
     const answer = await person.query(START);
     expect(codesOf(answer)).toEqual(['REAUTH_REQUIRED']);
@@ -404,11 +404,11 @@ describe('a start', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('is for who is signed in with a browser', async () => {
+  test('requires a browser session', async () => {
     expect(codesOf(await new GraphqlClient(service).query(START))).toEqual(['UNAUTHENTICATED']);
   });
 
-  test('is refused where the operator has switched exports off, while those that are there can be had', async () => {
+  test('is refused where the operator disabled exports, while existing ones can be downloaded', async () => {
     const id = await made();
     const off = await startService({ ...settings, account: { data_export_enabled: false } }, { clock, like: service });
     try {
@@ -424,8 +424,8 @@ describe('a start', () => {
   });
 });
 
-describe('a download', () => {
-  test('of an export of somebody else, of none, without a session and of another method find nothing there (S-128)', async () => {
+describe('downloading', () => {
+  test('returns 404 for exports of others, unknown ones, without a session, and for other methods (S-128)', async () => {
     const id = await made();
     await service.registerUser(`other${count}`, PASSWORD);
     const other = await signIn(`other${count}`);
@@ -444,7 +444,7 @@ describe('a download', () => {
     expect((await download(id.toLowerCase())).status).toBe(200);
   });
 
-  test('of a person who is signed in for long first asks who they are', async () => {
+  test('requires reauthentication after an old sign-in', async () => {
     const id = await made();
     clock.advanceSeconds(601);
     const stale = await download(id);
@@ -454,7 +454,7 @@ describe('a download', () => {
     expect((await download(id, await signIn(username))).status).toBe(200);
   });
 
-  test('is an event of the account, each time', async () => {
+  test('records an account event each time', async () => {
     const id = await made();
     await download(id);
     await download(id);
@@ -469,7 +469,7 @@ describe('a download', () => {
 });
 
 describe('an archive', () => {
-  test('is there for seven days, expired after that, and then deleted', async () => {
+  test('exists for seven days, then expires and is deleted', async () => {
     const id = await made();
     clock.advanceSeconds(7 * DAY - 1);
     person = await signIn(username);
@@ -486,7 +486,7 @@ describe('an archive', () => {
     ).toEqual([]);
   });
 
-  test('is deleted with its account, and none is made for one that was deactivated in the meantime (S-133)', async () => {
+  test('is deleted with its account, and not created for an account deactivated in the meantime (S-133)', async () => {
     const id = await made();
     const deactivate = `mutation { deactivateUser(input: { hsErase: true, password: "${PASSWORD}" }) { user { id } } }`;
     expect((await person.query(deactivate)).errors).toEqual([]);
@@ -506,8 +506,8 @@ describe('an archive', () => {
   });
 });
 
-describe('a job', () => {
-  test('that fails is tried again, and the export has failed when no try was left; an hour later there is a new one', async () => {
+describe('an export job', () => {
+  test('is retried, fails the export after the last attempt, and allows a new one an hour later', async () => {
     await start();
     const broken = { ...service.core, database: refusingFiles() };
     for (const state of ['PENDING', 'PENDING', 'FAILED']) {
@@ -521,7 +521,7 @@ describe('a job', () => {
     expect((await start()).status).toBe('STARTED');
   });
 
-  test('that succeeds after a failure makes one archive and tells of it once, also when it runs twice', async () => {
+  test('creates one archive and one notification after a failure, even when it runs twice', async () => {
     await sql(
       service.database,
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -547,7 +547,7 @@ describe('a job', () => {
     expect(await mails.deliver(service.core)).toHaveLength(1);
   });
 
-  test('of which nothing was heard for a day has failed, and makes room for another', async () => {
+  test('fails after a day without progress, and allows another one', async () => {
     await start();
     await sql(service.database, 'delete from queue_jobs');
     clock.advanceSeconds(DAY);
@@ -556,7 +556,7 @@ describe('a job', () => {
     expect((await start()).status).toBe('STARTED');
   });
 
-  test('gives up at once where the archive would become too large', async () => {
+  test('fails at once if the archive would be too large', async () => {
     await sql(
       service.database,
       `insert into audit_events (id, kind, user_id, user_agent, created_at)

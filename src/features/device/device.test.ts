@@ -132,8 +132,8 @@ function lastLine(method: string, path: RegExp | string): RequestLine {
   return found;
 }
 
-describe('a device that asks for codes (RFC 8628 3.1)', () => {
-  test('gets a device code, a user code and the addresses to enter it, by one statement', async () => {
+describe('a device authorization request (RFC 8628 3.1)', () => {
+  test('gets a device code, a user code and the verification URLs, in one statement', async () => {
     await ask();
     const { body, headers, status } = await post('/oauth2/device', { client_id: TV, scope: 'openid' });
     expect(status).toBe(200);
@@ -151,7 +151,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect(line.queries).toBe(1);
   });
 
-  test('its codes are in the database as digest, keyed digest and sealed only (R-02)', async () => {
+  test('stores its codes only as a digest, a keyed digest and sealed (R-02)', async () => {
     const { deviceCode, userCode } = await ask();
     const rows = await sql<{ text: string }>(
       service.database,
@@ -178,7 +178,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     ],
     ['a device without the API', { scope: 'urn:chat:client:device:AAAAAAAAAA' }, 'invalid_scope'],
     ['a resource', { resource: 'https://api.example/' }, 'invalid_target'],
-  ])('%s is refused and nothing is stored (S-118)', async (_what, form, error) => {
+  ])('from %s is rejected, and nothing is stored (S-118)', async (_what, form, error) => {
     const count = async () =>
       (await sql<{ n: number }>(service.database, 'select count(*)::integer as n from oauth2_device_code_grants'))[0]
         ?.n;
@@ -188,7 +188,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect(await count()).toBe(before);
   });
 
-  test('may ask without a scope; unknown ones and those beyond its registration are dropped', async () => {
+  test('may omit the scope, and drops scopes that are unknown or not registered', async () => {
     const without = await post('/oauth2/device', { client_id: TV });
     const person = await signedIn('amira');
     await enter(person, String(without.body['user_code']));
@@ -209,7 +209,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid' });
   });
 
-  test('without a scope it gets the one that it is registered with', async () => {
+  test('without a scope gets the registered one', async () => {
     const basic = { authorization: `Basic ${Buffer.from(`${TOOL}:${SECRET}`).toString('base64')}` };
     const asked = await post('/oauth2/device', {}, basic);
     const browser = await signedIn('amira');
@@ -219,7 +219,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid profile' });
   });
 
-  test('a repeated scope and a body that is not a form are invalid_request', async () => {
+  test('with a repeated scope or a body other than a form is invalid_request', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const repeated = await fetch(`${service.address}/oauth2/device`, {
       method: 'POST',
@@ -236,8 +236,8 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
   });
 });
 
-describe('a person signs in on a device', () => {
-  test('code, sign-in, page, consent: the device has tokens and the person reads so (acceptance 26)', async () => {
+describe('signing in on a device', () => {
+  test('code, sign-in, page, consent: issues tokens to the device and confirms it to the user (acceptance 26)', async () => {
     const { deviceCode, userCode } = await ask({ scope: 'openid profile offline_access' });
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
     expect(lastLine('POST', '/oauth2/token').queries).toBe(1);
@@ -300,7 +300,7 @@ describe('a person signs in on a device', () => {
     expect(again.text).toContain('Your device is signed in');
   });
 
-  test('the code is filled in by the address, and nothing happens before the button is pressed (S-116)', async () => {
+  test('the URL prefills the code, and nothing happens before the button is pressed (S-116)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     const shown = await browser.get(`/link?code=${userCode}`);
@@ -314,7 +314,7 @@ describe('a person signs in on a device', () => {
     expect(asking.body).toMatch(/<input type="checkbox"(?![^>]*\schecked)[^>]*name="confirm_device"/);
   });
 
-  test('without the box nothing is granted; another action is an error on the page (acceptance 26)', async () => {
+  test('without the checkbox nothing is granted; another action is an error on the page (acceptance 26)', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     const { pathname } = new URL((await enter(browser, userCode)).url);
@@ -327,7 +327,7 @@ describe('a person signs in on a device', () => {
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
   });
 
-  test('a refusal is final, for the device and on the page', async () => {
+  test('a denial is final, for the device and on the page', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);
@@ -357,8 +357,8 @@ function withCsrf(browser: Browser, fields: Readonly<Record<string, string>>): U
   return new URLSearchParams({ ...(csrf !== undefined && { csrf }), ...fields });
 }
 
-describe('the page of a device (oauth 10.3)', () => {
-  test('does not exist in a browser in which the code was not entered, even for the same person (S-117, acceptance 26)', async () => {
+describe('the device page (oauth 10.3)', () => {
+  test('returns 404 in a browser in which the code was not entered, even for the same user (S-117, acceptance 26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
@@ -370,7 +370,7 @@ describe('the page of a device (oauth 10.3)', () => {
   });
 
   test.each(['01JD3Q5Z8W2N4K6M7P9R0S1T00', 'x', '01JD3Q5Z8W2N4K6M7P9R0S1TUU', '%00'])(
-    'an id that is none (%s) reads as one that is unknown (S-83)',
+    'treats an invalid ID (%s) as an unknown one (S-83)',
     async (id) => {
       const browser = await signedIn('amira');
       const shown = await browser.get(`/device/${id}`);
@@ -379,7 +379,7 @@ describe('the page of a device (oauth 10.3)', () => {
     },
   );
 
-  test('after the decision another sign-in in the same browser reads that it was used: 410 (acceptance 26)', async () => {
+  test('says after the decision that the code was used, to a later sign-in in the same browser: 410 (acceptance 26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);
@@ -391,7 +391,7 @@ describe('the page of a device (oauth 10.3)', () => {
     expect([shown.status, shown.errorCodes]).toEqual([410, ['device_code_used']]);
   });
 
-  test('leads to another account and back', async () => {
+  test('allows switching to another account and back', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
@@ -410,7 +410,7 @@ describe('the page of a device (oauth 10.3)', () => {
     expect(await userinfo.json()).toMatchObject({ preferred_username: 'bruno' });
   });
 
-  test('a session that was ended elsewhere, and a locked account, get the page that says so', async () => {
+  test('shows a notice for a session ended elsewhere, and for a locked account', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('bruno');
     const { url } = await enter(browser, userCode);
@@ -425,7 +425,7 @@ describe('the page of a device (oauth 10.3)', () => {
     expect((await browser.get(url)).text).toContain('signed out');
   });
 
-  test('an expired code is 410, and unknown at /link', async () => {
+  test('returns 410 for an expired code, which is unknown at /link', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
@@ -438,7 +438,7 @@ describe('the page of a device (oauth 10.3)', () => {
     expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['invalid_code']]);
   });
 
-  test('an admin scope needs the right to it (403) and a recent sign-in (S-27, S-118, R-32)', async () => {
+  test('requires the admin right (403) and a recent sign-in for an admin scope (S-27, S-118, R-32)', async () => {
     const { deviceCode, userCode } = await ask({ scope: 'openid urn:latchkey:admin' });
     const browser = await signedIn('amira');
     const refused = await enter(browser, userCode);
@@ -466,8 +466,8 @@ describe('the page of a device (oauth 10.3)', () => {
   });
 });
 
-describe('on the way to the page of a device', () => {
-  test('the sign-in page names its client, by one statement', async () => {
+describe('before the device page', () => {
+  test('the sign-in page names its client, in one statement', async () => {
     const { userCode } = await ask();
     const browser = newBrowser();
     const login = await enter(browser, userCode);
@@ -480,7 +480,7 @@ describe('on the way to the page of a device', () => {
     expect((await browser.get(shown.url)).text).not.toContain('to continue to');
   });
 
-  test('who would have to prove who they are can refuse the device instead', async () => {
+  test('users who must reauthenticate can deny the device instead', async () => {
     const { deviceCode, userCode } = await ask({ scope: 'openid urn:latchkey:admin' });
     const admin = await signedIn('adele');
     clock.advanceSeconds(700);
@@ -495,7 +495,7 @@ describe('on the way to the page of a device', () => {
 });
 
 describe('polling (RFC 8628 3.5)', () => {
-  test('earlier than the interval: slow_down, and the interval grows by 5 seconds up to 60 (S-115)', async () => {
+  test('too fast: slow_down, and the interval grows by 5 seconds up to 60 (S-115)', async () => {
     const { deviceCode } = await ask();
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
     clock.advanceSeconds(4);
@@ -516,7 +516,7 @@ describe('polling (RFC 8628 3.5)', () => {
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
   });
 
-  test('of a code that is unknown, malformed or another client’s: invalid_grant, and nothing changes (S-115)', async () => {
+  test('with an unknown, malformed or foreign code: invalid_grant, and nothing changes (S-115)', async () => {
     const { deviceCode } = await ask();
     expect(await errorOf(poll('x'))).toBe('invalid_grant');
     expect(lastLine('POST', '/oauth2/token').queries).toBe(0);
@@ -541,7 +541,7 @@ describe('polling (RFC 8628 3.5)', () => {
     expect(await errorOf(post('/oauth2/token', form))).toBe('unauthorized_client');
   });
 
-  test('after the person signed out: access_denied', async () => {
+  test('after the user signed out: access_denied', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);
@@ -551,7 +551,7 @@ describe('polling (RFC 8628 3.5)', () => {
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
   });
 
-  test('a confirmed code ends with its time, too', async () => {
+  test('with a confirmed code fails after it expires', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);
@@ -563,7 +563,7 @@ describe('polling (RFC 8628 3.5)', () => {
 });
 
 describe('settings', () => {
-  test('switched off: no pages, no endpoint in discovery, invalid_request and unsupported_grant_type (S-118)', async () => {
+  test('disabled: no pages, no endpoint in discovery, invalid_request and unsupported_grant_type (S-118)', async () => {
     const off = await startService({ ...SETTINGS, oauth: { device_code_grant_enabled: false } }, { clock });
     try {
       const body = new URLSearchParams({ client_id: TV });
@@ -586,7 +586,7 @@ describe('settings', () => {
     }
   });
 
-  test('without filling in: no complete address, and /link?code= stays empty', async () => {
+  test('without prefill: no complete URL, and /link?code= stays empty', async () => {
     const plain = await startService(
       { ...SETTINGS, oauth: { device_code_user_code_auto_fill_enabled: false, device_code_ttl: '60s' } },
       { clock },
@@ -604,7 +604,7 @@ describe('settings', () => {
     }
   });
 
-  test('discovery names the endpoint and the grant type', async () => {
+  test('discovery lists the endpoint and the grant type', async () => {
     const metadata = await (await fetch(`${service.address}/.well-known/openid-configuration`)).json();
     expect(metadata).toMatchObject({
       device_authorization_endpoint: `${service.publicBase.replace(/\/?$/, '/')}oauth2/device`,

@@ -20,7 +20,7 @@ describe('discovery', () => {
   });
   afterAll(async () => await service.stop());
 
-  test('both documents say the same, cost no query and may be cached ten minutes', async () => {
+  test('returns the same content in both documents, without a query, cacheable for ten minutes', async () => {
     const openid = await read(service, '/.well-known/openid-configuration');
     const oauth = await read(service, '/.well-known/oauth-authorization-server');
     expect(oauth.body).toEqual(openid.body);
@@ -29,7 +29,7 @@ describe('discovery', () => {
     for (const line of service.requestLines()) expect(line.queries).toBe(0);
   });
 
-  test('every address in the metadata is one that the service answers, and the issuer is the configured one', async () => {
+  test('lists only URLs that the service answers, and the configured issuer', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
     expect(body['issuer']).toBe(service.issuer);
     expect(body['service_documentation']).toBe('https://docs.example/');
@@ -41,7 +41,7 @@ describe('discovery', () => {
     }
   });
 
-  test('says which acr values are issued and that claims may be asked for one by one', async () => {
+  test('lists the supported acr values, and claims parameter support', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
     expect(body).toMatchObject({
       acr_values_supported: ['urn:latchkey:acr:1', 'urn:latchkey:acr:2'],
@@ -49,7 +49,7 @@ describe('discovery', () => {
     });
   });
 
-  test('a known ETag is answered 304 without a body', async () => {
+  test('answers a known ETag with 304 and no body', async () => {
     const webfinger = '/.well-known/webfinger?resource=acct:amira@example.org';
     for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json', webfinger]) {
       const etag = (await read(service, path)).headers.get('etag') ?? '';
@@ -59,7 +59,7 @@ describe('discovery', () => {
     }
   });
 
-  test('the key set holds public members only, RSA first, an algorithm with each (S-37, RFC 7517 4.4)', async () => {
+  test('publishes only public key members, RSA first, each with its algorithm (S-37, RFC 7517 4.4)', async () => {
     const { body } = await read(service, '/oauth2/keys.json');
     const keys = body['keys'];
     if (!Array.isArray(keys)) throw new Error('no keys');
@@ -79,7 +79,7 @@ describe('discovery', () => {
     ['?resource=x&rel=other', 200, 0],
     ['', 400, undefined],
     ['?resource=', 400, undefined],
-  ])('webfinger%s is answered %i without a look-up (S-86)', async (query, status, links) => {
+  ])('webfinger%s returns %i without a lookup (S-86)', async (query, status, links) => {
     const answer = await read(service, `/.well-known/webfinger${query}`);
     expect(answer.status).toBe(status);
     expect(Array.isArray(answer.body['links']) ? answer.body['links'].length : undefined).toBe(links);
@@ -87,7 +87,7 @@ describe('discovery', () => {
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
-  test('webfinger refuses a resource of more than 2,048 characters', async () => {
+  test('webfinger rejects a resource of more than 2,048 characters', async () => {
     expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2048)}`)).status).toBe(200);
     expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2049)}`)).status).toBe(400);
   });
@@ -108,11 +108,11 @@ describe.each(['https://auth.example.test', 'https://auth.example.test/'])('disc
     '/.well-known/oauth-authorization-server',
     '//.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/',
-  ])('is found at %s, wherever a client puts the slash, and names the issuer as it was configured', async (path) => {
+  ])('is found at %s, with or without a trailing slash, and returns the issuer as configured', async (path) => {
     expect((await read(service, path)).body['issuer']).toBe(typed);
   });
 
-  test('webfinger names the issuer as it was configured', async () => {
+  test('webfinger returns the issuer as configured', async () => {
     const { body } = await read(service, '/.well-known/webfinger?resource=acct:amira@example.test');
     expect(body['links']).toEqual([expect.objectContaining({ href: typed })]);
   });
@@ -121,7 +121,7 @@ describe.each(['https://auth.example.test', 'https://auth.example.test/'])('disc
 describe.each([
   ['https://example.org/auth', 'https://example.org/auth'],
   ['https://example.org/auth/', 'https://example.org/auth/'],
-])('discovery of a public base with a path, typed as %s', (typed, issuer) => {
+])('discovery of a public base with a path, configured as %s', (typed, issuer) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService({
@@ -142,7 +142,7 @@ describe.each([
     expect((await read(service, path)).body['issuer']).toBe(issuer);
   });
 
-  test('nothing else at the origin is answered', async () => {
+  test('nothing else is served at the origin', async () => {
     expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
   });
 });
@@ -278,7 +278,7 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
   };
 }
 
-test('a service with a homeserver can be asked to reset cross-signing keys', async () => {
+test('lists the cross-signing reset action with a homeserver', async () => {
   const service = await startService({ homeserver: { kind: 'synapse', secret: 'a secret of sixteen' } });
   try {
     const { body } = await read(service, '/.well-known/openid-configuration');
@@ -292,7 +292,7 @@ test('a service with a homeserver can be asked to reset cross-signing keys', asy
   }
 });
 
-test('a service that does not let people end their account does not offer it to applications', async () => {
+test('omits account deactivation where users cannot deactivate their account', async () => {
   const service = await startService({ account: { account_deactivation_allowed: false } });
   try {
     const { body } = await read(service, '/.well-known/openid-configuration');
@@ -304,7 +304,7 @@ test('a service that does not let people end their account does not offer it to 
   }
 });
 
-test('a service where people manage what they pay for can be asked to show that', async () => {
+test('lists the plan management action where users have one', async () => {
   const service = await startService({
     experimental: { plan_management_iframe_uri: 'https://plans.example/manage?of=us' },
   });
@@ -316,7 +316,7 @@ test('a service where people manage what they pay for can be asked to show that'
   }
 });
 
-describe('the address of the account API', () => {
+describe('the account API URL', () => {
   const members = async (settings: Readonly<Record<string, unknown>>) => {
     const service = await startService(settings);
     try {
@@ -340,12 +340,12 @@ describe('the address of the account API', () => {
     },
   });
 
-  test('has the name that chat clients know where there is a homeserver', async () => {
+  test('uses the name known to chat clients with a homeserver', async () => {
     const homeserver = { kind: 'synapse', secret: 'a secret of sixteen' };
     expect(await members({ homeserver })).toEqual(['org.chat.chat-authentication-service.graphql_endpoint']);
   });
 
-  test('is absent where no listener serves it, and where the operator leaves it out', async () => {
+  test('is omitted where no listener serves it, and where the operator disables it', async () => {
     expect(await members(without('nothing'))).toEqual(['graphql_endpoint']);
     expect(await members(without('graphql'))).toEqual([]);
     expect(await members({ graphql: { discovery: false } })).toEqual([]);
@@ -353,11 +353,11 @@ describe('the address of the account API', () => {
   });
 });
 
-describe('the whole document', () => {
+describe('the complete document', () => {
   test.each([
     ['chat', {}],
     ['matrix', { protocol_name: 'matrix' }],
-  ])('of a default configuration with the protocol %s', async (protocolName, settings) => {
+  ])('with default settings and the protocol %s', async (protocolName, settings) => {
     const service = await startService(settings);
     try {
       const { body } = await read(service, '/.well-known/openid-configuration');

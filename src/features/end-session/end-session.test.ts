@@ -123,8 +123,8 @@ function foreignKeys(): SigningKeys {
   return new SigningKeys([signingKey(privateKey, publicKey, { kid, isActive: true })]);
 }
 
-describe('with the ID token of the session that is signed in', () => {
-  test('ends the browser session and the session of the client at once, and goes back with state', async () => {
+describe('with the ID token of the current session', () => {
+  test("ends the browser session and the client's session at once, and redirects with state", async () => {
     const { browser, hint, accessToken } = await signedInAt(client);
     const fields = { id_token_hint: hint, post_logout_redirect_uri: BACK, state: 'a b&c=ü#' };
     const shown = await browser.get(logoutUrl(fields));
@@ -136,19 +136,19 @@ describe('with the ID token of the session that is signed in', () => {
     expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
   });
 
-  test('without state goes back to the address as it is registered', async () => {
+  test('redirects to the registered URI without state', async () => {
     const { browser, hint } = await signedInAt(client);
     const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY }));
     expect(shown.location).toBe(BACK_WITH_QUERY);
   });
 
-  test('keeps the query of the address', async () => {
+  test('keeps the query of the URI', async () => {
     const { browser, hint } = await signedInAt(client);
     const fields = { id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY, state: 'st' };
     expect((await browser.get(logoutUrl(fields))).location).toBe(`${BACK_WITH_QUERY}&state=st`);
   });
 
-  test('without an address leads to the page that says so', async () => {
+  test('without a URI redirects to the signed-out page', async () => {
     const { browser, hint } = await signedInAt(client);
     expect((await browser.get(logoutUrl({ id_token_hint: hint }))).location).toBe(SIGNED_OUT_PAGE);
     const page = await browser.follow();
@@ -157,7 +157,7 @@ describe('with the ID token of the session that is signed in', () => {
     expect(page.text).toContain('You are signed out');
   });
 
-  test('takes an expired one, since people sign out late', async () => {
+  test('accepts an expired one, since users sign out late', async () => {
     const { browser, hint } = await signedInAt(client);
     service.clock.advanceSeconds(30 * 86_400);
     const shown = await browser.get(logoutUrl({ id_token_hint: hint, client_id: client, logout_hint: 'x' }));
@@ -165,7 +165,7 @@ describe('with the ID token of the session that is signed in', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test('leaves the sessions of other clients, and of other browsers', async () => {
+  test('keeps sessions of other clients and other browsers', async () => {
     const { browser, hint } = await signedInAt(client);
     const other = await signedInAt(otherClient, 'alice', browser);
     const elsewhere = await signedInAt(client);
@@ -175,7 +175,7 @@ describe('with the ID token of the session that is signed in', () => {
     expect(await isSignedIn(elsewhere.browser)).toBe(true);
   });
 
-  test('signs out someone whose account was locked in the meantime', async () => {
+  test('signs out a user whose account was locked in the meantime', async () => {
     const { browser, hint } = await signedInAt(client);
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
     const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
@@ -183,7 +183,7 @@ describe('with the ID token of the session that is signed in', () => {
     expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
   });
 
-  test('twenty at once end the sessions once, and all go back', async () => {
+  test('twenty times concurrently ends the sessions once, and redirects every time', async () => {
     const { browser, hint } = await signedInAt(client);
     const second = await startAuthorizationService(testDatabase.database, { clock: service.clock });
     const [, cookie] = [...browser.cookies].find(([name]) => name === '__Host-latchkey_session') ?? [];
@@ -199,7 +199,7 @@ describe('with the ID token of the session that is signed in', () => {
     expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
   });
 
-  test('a token that was issued at a refresh proves the same', async () => {
+  test('accepts a token issued on refresh', async () => {
     const { browser, hint } = await signedInAt(client);
     const { sid } = JSON.parse(atob(hint.split('.')[1] ?? ''));
     const shown = await browser.get(logoutUrl({ id_token_hint: await idToken({ sid }) }));
@@ -207,7 +207,7 @@ describe('with the ID token of the session that is signed in', () => {
   });
 });
 
-describe('with anything else the person is asked (S-67)', () => {
+describe('asks the user in all other cases (S-67)', () => {
   test.each([
     ['nothing', async () => ({})],
     ['no hint', async () => ({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' })],
@@ -222,13 +222,13 @@ describe('with anything else the person is asked (S-67)', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  test('with the session of one client in a token of another', async () => {
+  test("with one client's session in another client's token", async () => {
     const { browser, hint } = await signedInAt(client);
     const { sid } = JSON.parse(atob(hint.split('.')[1] ?? ''));
     expectQuestion(await browser.get(logoutUrl({ id_token_hint: await idToken({ sid, aud: otherClient }) })));
   });
 
-  test('with the hint of a session that the client has revoked', async () => {
+  test('with the hint of a session that the client revoked', async () => {
     const { browser, hint, accessToken } = await signedInAt(client);
     await fetch(`${service.origin}/oauth2/revoke`, {
       method: 'POST',
@@ -238,7 +238,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expectQuestion(await browser.get(logoutUrl({ id_token_hint: hint })));
   });
 
-  test('the question names client, service and person, and may lead to the client', async () => {
+  test('naming client, service and user, with a possible redirect to the client', async () => {
     const browser = await service.signedIn('alice');
     const page = await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK }));
     expect(page.text).toContain('Harbour wants to sign you out of example.test');
@@ -249,7 +249,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expect(german.text).toContain('Abmelden?');
   });
 
-  test('agreeing ends the browser session and goes back with state', async () => {
+  test('confirming ends the browser session and redirects with state', async () => {
     const { browser, accessToken } = await signedInAt(client);
     await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
     const shown = await browser.submit();
@@ -259,7 +259,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expect(await isAccepted(accessToken)).toBe(true);
   });
 
-  test('agreeing without an address leads to the page that says so', async () => {
+  test('confirming without a URI redirects to the signed-out page', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/oauth2/logout');
     expect((await browser.submit()).location).toBe(SIGNED_OUT_PAGE);
@@ -273,7 +273,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  test('a form older than an hour is shown again and then leads to the client all the same', async () => {
+  test('a form older than an hour is shown again and then redirects to the client', async () => {
     const browser = await service.signedIn('alice');
     await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
     service.clock.advanceSeconds(3601);
@@ -283,7 +283,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expect((await browser.submit()).location).toBe(`${BACK}?state=st`);
   });
 
-  test('an address that the client has lost since is not gone to', async () => {
+  test('does not redirect to a URI that the client has since removed', async () => {
     service.clock.advanceSeconds(1);
     const losing = await service.client({ secret: SECRET, metadata: { post_logout_redirect_uris: [BACK] } });
     const browser = await service.signedIn('alice');
@@ -297,7 +297,7 @@ describe('with anything else the person is asked (S-67)', () => {
     expect((await browser.submit()).location).toBe(SIGNED_OUT_PAGE);
   });
 
-  test('a continuation that was not sealed for the form leads nowhere', async () => {
+  test('ignores a continuation that was not sealed for the form', async () => {
     const posted = await service
       .browser()
       .post('/oauth2/logout', new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK }));
@@ -311,7 +311,7 @@ describe('with anything else the person is asked (S-67)', () => {
 });
 
 describe('without a session', () => {
-  test('with an ID token of a configured client goes back to it at once', async () => {
+  test('redirects at once with an ID token of a configured client', async () => {
     const fields = { id_token_hint: await idToken(), post_logout_redirect_uri: BACK, state: 'st' };
     await service.clients.find(client);
     expect((await service.browser().get(logoutUrl(fields))).location).toBe(`${BACK}?state=st`);
@@ -322,7 +322,7 @@ describe('without a session', () => {
     ['without an ID token', true, false],
     ['for a client that registered itself', false, false],
     ['for one that registered itself, with its ID token', false, true],
-  ])('%s a page names the host: nobody is led to an address that a stranger chose', async (_, isStatic, hasHint) => {
+  ])('%s shows a page that names the host: no automatic redirect to an untrusted URI', async (_, isStatic, hasHint) => {
     service.clock.advanceSeconds(1);
     const metadata = { post_logout_redirect_uris: ['https://evil.example/'] };
     const id = await service.client({ secret: SECRET, isStatic, metadata });
@@ -337,7 +337,7 @@ describe('without a session', () => {
     }
   });
 
-  test('a session of a client that registered itself still leads back to it', async () => {
+  test('a session of a dynamically registered client still redirects to it', async () => {
     service.clock.advanceSeconds(1);
     const metadata = { post_logout_redirect_uris: [BACK] };
     const id = await service.client({ secret: SECRET, isStatic: false, metadata });
@@ -352,7 +352,7 @@ describe('without a session', () => {
     expect(page.text).toContain('You are signed out');
   });
 
-  test('a session that was ended elsewhere is none', async () => {
+  test('a session ended elsewhere does not count', async () => {
     const { browser, hint } = await signedInAt(client);
     await sql(
       testDatabase.database,
@@ -365,14 +365,14 @@ describe('without a session', () => {
     expect(await auditEvents()).toEqual([]);
   });
 
-  test('a native client gets people back at the port that it listens on', async () => {
+  test('redirects a native client to its own loopback port', async () => {
     const id_token_hint = await idToken({ aud: nativeClient });
     const fields = { id_token_hint, post_logout_redirect_uri: 'http://127.0.0.1:49152/bye' };
     expect((await service.browser().get(logoutUrl(fields))).location).toBe('http://127.0.0.1:49152/bye');
   });
 });
 
-describe('refuses, by a page and without any redirect,', () => {
+describe('rejects, with a page and without a redirect,', () => {
   const refused: [string, () => Promise<Record<string, string>>][] = [
     ['a hint that is not a token', async () => ({ id_token_hint: 'no-token-at-all' })],
     ['a hint whose claims were changed', async () => ({ id_token_hint: tampered(await idToken()) })],
@@ -427,7 +427,7 @@ describe('refuses, by a page and without any redirect,', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  test.each(['client_id', 'id_token_hint', 'post_logout_redirect_uri', 'state'])('%s twice', async (name) => {
+  test.each(['client_id', 'id_token_hint', 'post_logout_redirect_uri', 'state'])('a repeated %s', async (name) => {
     const shown = await service.browser().get(`/oauth2/logout?${name}=a&${name}=b`);
     expect(shown).toMatchObject({ status: 400, errorCodes: ['invalid_request'] });
   });
@@ -436,7 +436,7 @@ describe('refuses, by a page and without any redirect,', () => {
     expect((await service.browser().get('/oauth2/logout?state=%ff')).status).toBe(400);
   });
 
-  test('HEAD, PUT and a body that is not a form', async () => {
+  test('HEAD, PUT and bodies other than a form', async () => {
     const head = await service.browser().head('/oauth2/logout');
     expect(head.status).toBe(405);
     expect(head.headers.allow).toBe('GET, POST, OPTIONS');
@@ -446,10 +446,10 @@ describe('refuses, by a page and without any redirect,', () => {
   });
 });
 
-describe('POST from another site', () => {
+describe('a cross-site POST', () => {
   const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org' };
 
-  test('is continued where cookies are present, without the token in the address', async () => {
+  test('continues where cookies are present, without the token in the URL', async () => {
     const { browser, hint } = await signedInAt(client);
     const form = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: BACK, state: 'st' });
     const withoutCookies = service.browser();
@@ -463,7 +463,7 @@ describe('POST from another site', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test('without a hint asks the person, in the language that was asked for', async () => {
+  test('asks the user without a hint, in the requested language', async () => {
     const browser = await service.signedIn('alice');
     const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'it de' });
     await browser.post('/oauth2/logout', form, CROSS_SITE);
@@ -472,7 +472,7 @@ describe('POST from another site', () => {
     expect((await browser.submit()).location).toBe(BACK);
   });
 
-  test('the longest state and address that are allowed fit into the redirect', async () => {
+  test('has a redirect that fits the longest allowed state and URI', async () => {
     const long = `https://app.example.org/${'a'.repeat(2024)}`;
     service.clock.advanceSeconds(1);
     const id = await service.client({ secret: SECRET, metadata: { post_logout_redirect_uris: [long] } });
@@ -489,7 +489,7 @@ describe('POST from another site', () => {
     ['an hour later', 3600, (sealed: string) => sealed, 410],
     ['changed', 0, (sealed: string) => `${sealed.slice(0, -4)}AAAA`, 400],
     ['that was none', 0, () => 'x', 400],
-  ])('an address of it %s is refused', async (_, seconds, change, status) => {
+  ])('rejects a continuation URL of it %s', async (_, seconds, change, status) => {
     const browser = await service.signedIn('alice');
     const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK });
     const { location = '' } = await browser.post('/oauth2/logout', form, CROSS_SITE);
@@ -500,7 +500,7 @@ describe('POST from another site', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  test('the field of the confirmation is not taken for a posted request', async () => {
+  test('ignores the confirmation field in a posted request', async () => {
     const browser = await service.signedIn('alice');
     const page = await browser.get(logoutUrl({ client_id: client }));
     const sealed = page.forms[0]?.inputs.get('logout_request') ?? '';
@@ -508,7 +508,7 @@ describe('POST from another site', () => {
   });
 });
 
-test('the page is refused in frames and when it is loaded in advance (S-67)', async () => {
+test('the page is refused in frames and prefetches (S-67)', async () => {
   const { browser, hint } = await signedInAt(client);
   const address = logoutUrl({ id_token_hint: hint });
   for (const headers of [

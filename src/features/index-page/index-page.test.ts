@@ -36,7 +36,7 @@ async function signedIn(at: PageService): Promise<Browser> {
 }
 
 describe('GET /', () => {
-  test('shows a visitor the link to sign in, without a statement', async () => {
+  test('shows a visitor the sign-in link, without a statement', async () => {
     const page = await service.browser().get('/');
     expect(page.status).toBe(200);
     expect(page.body).toContain('href="/login"');
@@ -45,7 +45,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('shows a signed-in person their account and the sign-out button', async () => {
+  test('shows a signed-in user their account and the sign-out button', async () => {
     const browser = await signedIn(service);
     const page = await browser.follow();
     expect(page.url).toBe('https://auth.example.org/');
@@ -54,7 +54,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('ignores a session beyond its idle time, whatever the cookie says (S-66)', async () => {
+  test('ignores a session past its idle timeout, whatever the cookie says (S-66)', async () => {
     const browser = await signedIn(service);
     service.clock.advanceSeconds(3600 + 121);
     await browser.get('/');
@@ -68,7 +68,7 @@ describe('GET /', () => {
   });
 
   test.each(['x', 'AAAA', '"><svg>', 'a'.repeat(8000)])(
-    'a session cookie of "%.10s" counts as none (S-63)',
+    'ignores the invalid session cookie "%.10s" (S-63)',
     async (value) => {
       const browser = service.browser();
       browser.cookies.set('__Host-latchkey_session', value);
@@ -79,7 +79,7 @@ describe('GET /', () => {
     },
   );
 
-  test('keeps somebody signed in whose cookies have the names of the first version', async () => {
+  test('keeps users signed in whose cookies have the names of the first version', async () => {
     const browser = await signedIn(service);
     for (const [name, value] of [...browser.cookies]) {
       browser.cookies.delete(name);
@@ -96,7 +96,7 @@ describe('GET /', () => {
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  test('names the discovery document only where the operator wants it', async () => {
+  test('links the discovery document only where configured', async () => {
     const quiet = await startService({ branding: { show_technical_info: false } });
     try {
       const browser = new Browser({ listener: quiet.address, publicBase: quiet.publicBase });
@@ -107,7 +107,7 @@ describe('GET /', () => {
     }
   });
 
-  test('is in the configured language for a reader who wants none that is there (12.3)', async () => {
+  test('uses the default language for readers without a supported one (12.3)', async () => {
     const german = await startService({ i18n: { default_language: 'de' } });
     try {
       const { address: listener, publicBase } = german;
@@ -124,7 +124,7 @@ describe('GET /', () => {
     }
   });
 
-  test('redirects visitors to the configured address, but not those who are signed in', async () => {
+  test('redirects visitors to the configured URL, but not signed-in users', async () => {
     const redirecting = await startPages(testDatabase.database, {
       indexRedirect: 'https://www.example.org/',
       clock: service.clock,
@@ -139,7 +139,7 @@ describe('GET /', () => {
     }
   });
 
-  test('refuses a POST with a page that says so (acceptance 29)', async () => {
+  test('rejects a POST with an error page (acceptance 29)', async () => {
     const browser = service.browser();
     const posted = await browser.post('/', new URLSearchParams());
     expect(posted.status).toBe(405);
@@ -147,7 +147,7 @@ describe('GET /', () => {
     expectCleanPage(posted.body);
   });
 
-  test('has a page for an address that does not exist, in the language of the reader, and JSON for programs (acceptance 29)', async () => {
+  test("returns 404 as a page in the reader's language, and as JSON for programs (acceptance 29)", async () => {
     const page = await service.browser({ acceptLanguage: 'de' }).get('/"><svg onload=alert(1)>');
     expect(page.status).toBe(404);
     expect(page.text).toContain('Seite nicht gefunden');
@@ -157,7 +157,7 @@ describe('GET /', () => {
     expect(JSON.parse(json.body)).toMatchObject({ error: 'not_found' });
   });
 
-  test('is a 503 page without a database, for those who have a session, with the request and no more (acceptance 30)', async () => {
+  test('is a 503 page with the request ID for users with a session when the database is down (acceptance 30)', async () => {
     const database = await openDatabase({
       connection: parseConnectionUri(testDatabase.connectionString),
       log: silentLog,

@@ -10,7 +10,7 @@ test('the index page shows a visitor the links to sign in and to the discovery d
   expect(textOf(page)).toContain('https://example.org/.well-known/openid-configuration');
 });
 
-test('the index page shows a signed-in person their account', () => {
+test('the index page shows a signed-in user their account', () => {
   const page = renderSample(sampleNamed(samples, 'index-signed-in'), { text: 'Amira Okafor' });
   expect(textOf(page)).toContain('amira');
   expect(page).toContain('href="/account/"');

@@ -48,8 +48,8 @@ async function ask(by: ClientId, token: string, through = service): Promise<Mach
   return await through.post('/oauth2/introspect', { token }, basic(by, CLIENT_SECRET));
 }
 
-describe('introspection: the answer', () => {
-  test('an access token is described whole, with both spellings of its chat scopes and integers for times', async () => {
+describe('introspection: the response', () => {
+  test('describes an access token completely, with both spellings of its chat scopes and integer times', async () => {
     const { accessToken, userId } = await signedIn();
     service.clock.advanceSeconds(10);
     const answer = await service.introspect(accessToken);
@@ -82,7 +82,7 @@ describe('introspection: the answer', () => {
     });
   });
 
-  test('a refresh token shows its session and has no expiry', async () => {
+  test('shows the session of a refresh token, and no expiry', async () => {
     const { refreshToken, userId } = await signedIn();
     const answer = await service.introspect(refreshToken);
     expect(answer.body).toMatchObject({
@@ -95,7 +95,7 @@ describe('introspection: the answer', () => {
       expect(answer.body).not.toHaveProperty(absent);
   });
 
-  test('a token that was narrowed to a scope without the device names none', async () => {
+  test('has no device for a token narrowed to a scope without it', async () => {
     const { refreshToken } = await signedIn();
     const narrowed = await service.refresh(client, refreshToken, { scope: 'openid' });
     const answer = await service.introspect(member(narrowed, 'access_token'));
@@ -105,7 +105,7 @@ describe('introspection: the answer', () => {
     expect(whole.body['device_id']).toBe('ABCDEFGHIJ');
   });
 
-  test('the audience of an access token is the resources that it was issued for, else its client (RFC 7662 2.2)', async () => {
+  test('has the resources of an access token as its audience, otherwise its client (RFC 7662 2.2)', async () => {
     const { accessToken } = await signedIn();
     expect((await service.introspect(accessToken)).body['aud']).toEqual([client]);
     const resources = ['https://api.example.org/', 'https://files.example.org/'];
@@ -116,7 +116,7 @@ describe('introspection: the answer', () => {
     expect((await service.introspect(accessToken)).body['aud']).toEqual(resources);
   });
 
-  test('the subject of a client’s own token is the client (RFC 7662 2.2)', async () => {
+  test("has the client as the subject of a client's own token (RFC 7662 2.2)", async () => {
     const form = { grant_type: 'client_credentials' };
     const issued = await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET));
     const { body } = await service.introspect(member(issued, 'access_token'));
@@ -124,7 +124,7 @@ describe('introspection: the answer', () => {
     expect(body).not.toHaveProperty('username');
   });
 
-  test('the first use costs two statements, every later one a single one; a malformed token none', async () => {
+  test('takes two statements for the first use, one for later ones, none for a malformed token', async () => {
     const { accessToken } = await signedIn();
     await service.introspect(accessToken);
     expect(service.lastRequest()).toMatchObject({ queries: 2, requester: 'homeserver' });
@@ -137,7 +137,7 @@ describe('introspection: the answer', () => {
   });
 });
 
-describe('introspection: what is inactive', () => {
+describe('introspection: inactive', () => {
   const inactive = async (token: string, fields: Readonly<Record<string, string>> = {}): Promise<void> => {
     const answer = await service.introspect(token, fields);
     expect(answer.status).toBe(200);
@@ -192,7 +192,7 @@ describe('introspection: what is inactive', () => {
     await inactive(accessToken);
   });
 
-  test('a token whose kind a hint contradicts; unknown hints are ignored', async () => {
+  test('a token whose type a hint contradicts; unknown hints are ignored', async () => {
     const { accessToken, refreshToken } = await signedIn();
     expect((await service.introspect(accessToken, { token_type_hint: 'refresh_token' })).text).toBe('{"active":false}');
     expect((await service.introspect(refreshToken, { token_type_hint: 'access_token' })).text).toBe('{"active":false}');
@@ -207,7 +207,7 @@ describe('introspection: what is inactive', () => {
     await inactive(accessToken.toLowerCase());
   });
 
-  test('a refresh token of a session that ended of age', async () => {
+  test('a refresh token of a session that exceeded its maximum age', async () => {
     const aged = await startOAuthService(db.database, {
       settings: { sessionMaxLifetimeSeconds: 3600 },
       clock: service.clock,
@@ -221,12 +221,12 @@ describe('introspection: what is inactive', () => {
   });
 });
 
-describe('introspection: who may call', () => {
+describe('introspection: callers', () => {
   test.each([
     ['another secret', 'Bearer another secret that is not right'],
     ['a secret of other length', 'Bearer x'],
     ['an empty secret', 'Bearer '],
-  ])('%s is refused as access_denied, and nobody is the requester', async (_, authorization) => {
+  ])('%s is rejected as access_denied, without a requester in the log', async (_, authorization) => {
     const { accessToken } = await signedIn();
     const answer = await service.post('/oauth2/introspect', { token: accessToken }, authorization);
     expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
@@ -234,13 +234,13 @@ describe('introspection: who may call', () => {
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
   });
 
-  test('a user’s own access token does not serve as a bearer secret', async () => {
+  test("a user's own access token does not work as a bearer secret", async () => {
     const { accessToken } = await signedIn();
     const answer = await service.post('/oauth2/introspect', { token: accessToken }, `Bearer ${accessToken}`);
     expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
   });
 
-  test('no credentials and wrong ones are refused as invalid_client, a public client as access_denied', async () => {
+  test('without credentials or with wrong ones get invalid_client, public clients access_denied', async () => {
     const { accessToken } = await signedIn();
     expect(await service.post('/oauth2/introspect', { token: accessToken })).toMatchObject({
       status: 401,
@@ -257,7 +257,7 @@ describe('introspection: who may call', () => {
     });
   });
 
-  test('a missing token is invalid_request', async () => {
+  test('without a token get invalid_request', async () => {
     const answer = await service.post('/oauth2/introspect', {}, `Bearer ${HOMESERVER_SECRET}`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
@@ -280,14 +280,14 @@ describe('introspection: who may call', () => {
     },
   );
 
-  test('an answer that hides a token from its caller does not count as a use of it', async () => {
+  test('do not use up a token that the response hides from them', async () => {
     const stranger = await service.client({ secret: CLIENT_SECRET, isStatic: false });
     const { accessToken } = await signedIn();
     expect((await ask(stranger, accessToken)).body).toEqual({ active: false });
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('a caller that was disabled after it was cached learns nothing', async () => {
+  test('disabled after being cached learn nothing', async () => {
     const doomed = await service.client();
     const { accessToken } = await signedIn();
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
@@ -295,7 +295,7 @@ describe('introspection: who may call', () => {
   });
 });
 
-test('a client that is not the operator’s gets a signed answer for its own tokens only (RFC 9701)', async () => {
+test("that are not the operator's get a signed response for their own tokens only (RFC 9701)", async () => {
   const stranger = await service.client({ secret: CLIENT_SECRET, isStatic: false });
   const own = await signedIn(stranger);
   const asked = async (token: string) =>

@@ -35,16 +35,16 @@ describe('login_hint at /login', () => {
     ['"><script>alert(1)</script>', ''],
     ['a'.repeat(257), ''],
     ['', ''],
-  ])('%.40j proposes %j', async (hint, name) => {
+  ])('%.40j suggests %j', async (hint, name) => {
     expect(await proposed(hint)).toBe(name);
   });
 
-  test('proposes no address where none signs in', async () => {
+  test('suggests no email address where it cannot be used to sign in', async () => {
     expect(await proposed('amira@mail.example', withoutEmail)).toBe('');
     expect(await proposed('amira', withoutEmail)).toBe('amira');
   });
 
-  test('never replaces what was typed', async () => {
+  test('never overrides the entered name', async () => {
     const browser = service.browser();
     await browser.get('/login?login_hint=amira');
     await browser.submit({ username: 'bruno', password: 'wrong' });

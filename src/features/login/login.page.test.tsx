@@ -14,32 +14,32 @@ function login(name: string, text?: string, language?: string): string {
 }
 
 describe.each(catalog.languages)('the sign-in page in language %s', (language) => {
-  test('has no form where passwords are switched off', () => {
+  test('has no form where passwords are disabled', () => {
     expect(parseForms(login('login-closed', 'x', language), '/login')).toEqual([]);
   });
 
-  test('says what came before', () => {
+  test('shows the result of the previous step', () => {
     expect(textOf(login('login', 'x', language))).toContain(catalog.in(language).t('notice.password_recovered'));
   });
 });
 
-test.each(samples.slice(4))('the sign-in page says what is wrong: $name', (sample) => {
+test.each(samples.slice(4))('the sign-in page shows the error: $name', (sample) => {
   expect(renderSample(sample)).toContain('data-error-code=');
 });
 
 describe('the sign-in page', () => {
-  test('keeps the continuation in the address it posts to and what was typed in its field, but never a password', () => {
+  test('keeps the continuation in its form URL and the entered name in its field, but never a password', () => {
     const [form] = parseForms(login('login', 'amira'), '/login');
     expect(form?.action).toBe('/login?kind=change_password');
     expect(Object.fromEntries(form?.inputs ?? [])).toEqual({ csrf: 'amira', username: 'amira', password: '' });
   });
 
-  test('tells the browser which fields are which (1.3.5)', () => {
+  test('has autocomplete hints for the browser (1.3.5)', () => {
     expect(login('login')).toMatch(/<input [^>]*id="username"[^>]*autocomplete="username webauthn"/);
     expect(login('login')).toMatch(/<input [^>]*id="password"[^>]*autocomplete="current-password"/);
   });
 
-  test('rounds the time to wait up to minutes', () => {
+  test('rounds the wait time up to minutes', () => {
     const wait = (retryAfterSeconds: number) => {
       const [problem] = loginProblems(
         catalog.in('en'),

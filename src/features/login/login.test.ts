@@ -78,7 +78,7 @@ async function pendingGrant(clientId: ClientId, options: { redirectUri?: string;
 }
 
 describe('POST /login with the right password', () => {
-  test('opens a session, goes on to / and is attributed to the user (acceptance 1)', async () => {
+  test('creates a session, redirects to / and is attributed to the user (acceptance 1)', async () => {
     const before = await liveSessions(amira);
     const answer = await signIn();
     expect(answer.status).toBe(303);
@@ -88,7 +88,7 @@ describe('POST /login with the right password', () => {
     expect(await liveSessions(amira)).toBe(before + 1);
   });
 
-  test('sets sealed cookies that no script reads and no other host writes (R-30)', async () => {
+  test('sets sealed cookies that are HttpOnly and bound to the host (R-30)', async () => {
     const { headers } = await signIn();
     for (const name of ['session', 'csrf', 'known']) {
       const cookie = headers['set-cookie']?.find((line) => line.startsWith(`__Host-latchkey_${name}=`));
@@ -106,11 +106,11 @@ describe('POST /login with the right password', () => {
     expect((await signIn(fields)).status).toBe(303);
   });
 
-  test('does not cut the password', async () => {
+  test('does not truncate the password', async () => {
     expect((await signIn({ password: ` ${PASSWORD}` })).errorCodes).toEqual(['invalid_credentials']);
   });
 
-  test('takes at most 3 statements besides the hash', async () => {
+  test('takes at most 3 statements besides hashing', async () => {
     await signIn();
     expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
   });
@@ -137,11 +137,11 @@ describe('POST /login with the right password', () => {
     'kind=change_password&kind=change_password',
     'kind=javascript:alert(1)',
     'next=https://evil.example&redirect=//evil.example',
-  ])('drops the continuation ?%s and goes to / (S-69)', async (query) => {
+  ])('drops the continuation ?%s and redirects to / (S-69)', async (query) => {
     expect((await signIn({}, { at: `/login?${query}` })).location).toBe(`${ORIGIN}/`);
   });
 
-  test('gives the browser a new session and a new form token, so that planted ones are worth nothing (S-61)', async () => {
+  test('rotates the session and the form token, which defeats fixation (S-61)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -156,7 +156,7 @@ describe('POST /login with the right password', () => {
   });
 });
 
-describe('a form that was opened before somebody signed in in another tab', () => {
+describe('a form opened before a sign-in in another tab', () => {
   async function stale(username: string, headers: Readonly<Record<string, string>> = {}) {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
@@ -169,13 +169,13 @@ describe('a form that was opened before somebody signed in in another tab', () =
     return { browser, shown };
   }
 
-  test.each(['amira', ' AMIRA'])('goes on as %s, who is signed in', async (username) => {
+  test.each(['amira', ' AMIRA'])('continues as %s, who is signed in', async (username) => {
     const { shown } = await stale(username);
     expect(shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  test('offers to go on as who is signed in, or to sign out, where it names another account', async () => {
+  test('naming another account offers to continue as the signed-in user or to sign out', async () => {
     const { browser, shown } = await stale('somebody-else');
     expectCleanPage(shown.body);
     expect(shown).toMatchObject({ status: 200, errorCodes: [] });
@@ -186,14 +186,14 @@ describe('a form that was opened before somebody signed in in another tab', () =
     expect((await browser.get('/')).text).not.toContain('You are signed in');
   });
 
-  test('sent by another site is refused, whoever is signed in', async () => {
+  test('sent by another site is rejected, whoever is signed in', async () => {
     const { shown } = await stale('amira', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
     expect(shown).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
   });
 });
 
-describe('POST /login with something wrong', () => {
-  test('answers a wrong password, an unknown name and an account without password alike (S-79, acceptance 2)', async () => {
+describe('POST /login with invalid input', () => {
+  test('answers a wrong password, an unknown name and an account without a password alike (S-79, acceptance 2)', async () => {
     const answers = [];
     for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
       const answer = await signIn({ username, password: 'wrong' });
@@ -214,7 +214,7 @@ describe('POST /login with something wrong', () => {
     expect(service.lastRequest().queries).toBe(queries);
   });
 
-  test('says in the log why, without what was typed', async () => {
+  test('logs the reason, without the input', async () => {
     const before = service.lines.length;
     await signIn({ password: 'Hunter-2-typed' });
     await signIn({ username: 'nobody-typed', password: 'wrong' });
@@ -223,7 +223,7 @@ describe('POST /login with something wrong', () => {
     expect(lines).not.toMatch(/Hunter-2-typed|nobody-typed/);
   });
 
-  test('keeps what was typed but for the password, and says "Error" in the title', async () => {
+  test('keeps the input except the password, and says "Error" in the title', async () => {
     const answer = await signIn({ username: 'Amira ', password: 'wrong' });
     expect(answer.forms[0]?.inputs.get('username')).toBe('Amira ');
     expect(answer.forms[0]?.inputs.get('password')).toBe('');
@@ -239,13 +239,13 @@ describe('POST /login with something wrong', () => {
     expect(answer.body).toContain('id="password-error"');
   });
 
-  test('refuses names and passwords beyond their bounds without an internal error', async () => {
+  test('rejects names and passwords above their limits without an internal error', async () => {
     expect((await signIn({ username: 'x'.repeat(256) })).errorCodes).toEqual(['too_long']);
     expect((await signIn({ password: 'x'.repeat(1025) })).errorCodes).toEqual(['invalid_credentials']);
   });
 
   test.each(HOSTILE_TEXTS.filter((text) => text.length < 256 && !text.includes('\0')))(
-    'echoes the name %.30j as text (S-74)',
+    'shows the name %.30j as text (S-74)',
     async (username) => {
       const answer = await signIn({ username, password: 'wrong' });
       expect(answer.status).toBe(200);
@@ -253,7 +253,7 @@ describe('POST /login with something wrong', () => {
     },
   );
 
-  test('tells of a lock or deactivation only after the right password, and never opens a session (S-80, acceptance 3)', async () => {
+  test('reveals a lock or deactivation only after the right password, without a session (S-80, acceptance 3)', async () => {
     for (const [username, title] of [
       ['locked', 'Account locked'],
       ['gone', 'Account deactivated'],
@@ -272,8 +272,8 @@ describe('POST /login with something wrong', () => {
   });
 });
 
-describe('limits of POST /login', () => {
-  test('the fourth wrong try of one address within a second is refused, for any name and at any instance (acceptance 5)', async () => {
+describe('rate limits of POST /login', () => {
+  test('refuse the fourth wrong attempt of an address within a second, for any name on any instance (acceptance 5)', async () => {
     const limits = { perIp: { burst: 3, perSecond: 3 / 60 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -297,7 +297,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  test('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88, acceptance 6)', async () => {
+  test("do not lock out a known browser when a stranger exhausts the account's limit (S-88, acceptance 6)", async () => {
     const limits = { perAccount: { burst: 5, perSecond: 5 / 3600 } };
     await insertTestAccount(testDatabase.database, { username: 'victim', password: PASSWORD });
     await withService({ limits }, async (limited) => {
@@ -315,7 +315,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  test('while the password queue is full the page is a 503 that keeps the name', async () => {
+  test('return a 503 page that keeps the name while the password queue is full', async () => {
     class FullHasher extends PasswordHasher {
       override verify(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
@@ -332,7 +332,7 @@ describe('limits of POST /login', () => {
   });
 });
 
-test('a password that waits to be hashed leaves the queue when its client leaves, and counts nothing (operations 9.2)', async () => {
+test('a queued password hash is canceled when its client disconnects, and counts nothing (operations 9.2)', async () => {
   const hasher = new WaitingHasher();
   await withService({ hasher, limits: { perIp: { burst: 1, perSecond: 1 / 3600 } } }, async (waiting) => {
     const browser = waiting.browser();
@@ -351,7 +351,7 @@ test('a password that waits to be hashed leaves the queue when its client leaves
   });
 });
 
-describe('forms that did not come from our page (2.2)', () => {
+describe('forms from elsewhere (2.2)', () => {
   const fields = { username: 'amira', password: PASSWORD };
   const refusedForms = () =>
     service.lines.flatMap((line) => / auth\.refused .* - form submission refused (.*)$/.exec(line)?.[1] ?? []);
@@ -384,7 +384,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect((await browser.submit(fields, { headers: bare })).status).toBe(303);
   });
 
-  test('without token, with an empty one, or with that of another browser nothing is checked (S-57, acceptance 7)', async () => {
+  test('without a token, or with an empty or foreign one, no password is checked (S-57, acceptance 7)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const other = service.browser();
@@ -413,13 +413,13 @@ describe('forms that did not come from our page (2.2)', () => {
     ]);
   });
 
-  test('the log tells a form without a cookie from one of somebody else', async () => {
+  test('the log distinguishes a form without a cookie from a foreign form', async () => {
     const csrf = (await service.browser().get('/login')).forms[0]?.inputs.get('csrf') ?? '';
     await service.browser().post('/login', new URLSearchParams({ ...fields, csrf }));
     expect(refusedForms().at(-1)).toBe('code=csrf_missing missing=cookie');
   });
 
-  test('a form older than an hour comes back with the name kept, and works then (acceptance 7)', async () => {
+  test('a form older than an hour is shown again with the name kept, and then works (acceptance 7)', async () => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     service.clock.advanceSeconds(3601);
@@ -438,7 +438,7 @@ describe('forms that did not come from our page (2.2)', () => {
     ['a NUL', 400, 'username=%00', 'application/x-www-form-urlencoded'],
     ['text/plain', 415, 'username=a', 'text/plain'],
     ['multipart', 415, 'username=a', 'multipart/form-data; boundary=x'],
-  ])('%s is %i', async (_, status, body, contentType) => {
+  ])('%s returns %i', async (_, status, body, contentType) => {
     const browser = service.browser();
     await browser.get('/login');
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -448,7 +448,7 @@ describe('forms that did not come from our page (2.2)', () => {
 });
 
 describe('GET /login', () => {
-  test('costs no statement without a session cookie, and one with a continuation', async () => {
+  test('takes no statement without a session cookie, and one with a continuation', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
     const grant = await pendingGrant(clientId);
     const at = `/login?kind=continue_authorization_grant&id=${grant}`;
@@ -459,7 +459,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('carries the headers of a page (2.3, acceptance 27)', async () => {
+  test('has the page headers (2.3, acceptance 27)', async () => {
     const { headers } = await service.browser().get('/login');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -473,13 +473,13 @@ describe('GET /login', () => {
     expect(headers['content-security-policy']).toContain("form-action 'self';");
   });
 
-  test('offers nothing that does not exist', async () => {
+  test('offers nothing that is unavailable', async () => {
     const { body } = await service.browser().get('/login');
     const links = [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map((match) => match[1]);
     expect(links).toEqual(['/', ...['de', 'fr', 'es', 'ar'].map((tag) => `/login?ui_locales=${tag}`)]);
   });
 
-  test('redirects someone who is signed in to the target', async () => {
+  test('redirects signed-in users to the target', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -488,7 +488,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
   });
 
-  test('shows a session that was ended elsewhere, and goes on with the continuation after the button (2.5)', async () => {
+  test('shows a notice for a session ended elsewhere, and continues after the button (2.5)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -512,12 +512,12 @@ describe('GET /login', () => {
     ['amira@mail.example', 'amira@mail.example'],
     ['mxid:@amira:evil.example', ''],
     ['x'.repeat(300), ''],
-  ])('login_hint %.30s proposes "%s"', async (hint, username) => {
+  ])('login_hint %.30s suggests "%s"', async (hint, username) => {
     const page = await service.browser().get(`/login?login_hint=${encodeURIComponent(hint)}`);
     expect(page.forms[0]?.inputs.get('username')).toBe(username);
   });
 
-  test('names a client of the operator by its own name, and allows the redirect back to it', async () => {
+  test('shows the name of a configured client, and allows the redirect back to it', async () => {
     const metadata = { client_name: { '': 'Harbour Chat', de: 'Hafen-Chat' } };
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       isStatic: true,
@@ -532,7 +532,7 @@ describe('GET /login', () => {
     expect(german.text).toContain('um mit Hafen-Chat fortzufahren');
   });
 
-  test('names any other client by the host it returns to, whatever it calls itself', async () => {
+  test('shows the redirect host of any other client, whatever its name', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       isStatic: false,
       metadata: { client_name: { '': 'Your Bank' } },
@@ -556,7 +556,7 @@ describe('GET /login', () => {
     expect(page.forms[0]?.action).toBe(at);
   });
 
-  test('speaks the language of the request, and remembers one that was chosen (12.3, acceptance 28)', async () => {
+  test("uses the request's language, and remembers a chosen one (12.3, acceptance 28)", async () => {
     const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
     await browser.get('/login');
     expect(browser.shown.headers['content-language']).toBe('de');
@@ -567,7 +567,7 @@ describe('GET /login', () => {
     expect(browser.shown.headers['content-language']).toBe('en');
   });
 
-  test('follows the language that the client asked for', async () => {
+  test('uses the language requested by the client', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
     const grant = await pendingGrant(clientId, { locale: 'it de' });
     const page = await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
@@ -575,7 +575,7 @@ describe('GET /login', () => {
     expect(page.body).not.toContain('ui_locales=');
   });
 
-  test('says so when passwords are switched off, and then takes none', async () => {
+  test('says that passwords are disabled, and then accepts none', async () => {
     await withService(
       { arePasswordsEnabled: false, secondFactor: { passkeysEnabled: false }, loginMessage: 'Back on <Monday>.' },
       async (closed) => {

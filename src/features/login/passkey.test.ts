@@ -89,7 +89,7 @@ function refusal(): unknown {
 }
 
 describe('the sign-in page', () => {
-  test('has a button that scripts show, and proposes passkeys for the username', async () => {
+  test('has a button that scripts reveal, and suggests passkeys in the username field', async () => {
     const browser = service.browser();
     await browser.get('/login');
     expect(browser.shown.body).toMatch(/<form[^>]*data-passkey-options="\/login\/passkey\/options\?purpose=login"/);
@@ -98,7 +98,7 @@ describe('the sign-in page', () => {
     expect(browser.shown.body).toContain('passkey.js');
   });
 
-  test('has none where passkeys are switched off, or browsers make none', async () => {
+  test('has none where passkeys are disabled or the origin does not support them', async () => {
     for (const publicBase of ['http://auth.example.org/', 'https://192.0.2.7/']) {
       await withService({ publicBase }, async (other) => {
         const browser = other.browser();
@@ -112,8 +112,8 @@ describe('the sign-in page', () => {
   });
 });
 
-describe('what a browser is asked for', () => {
-  test('is the same for everybody: nothing tells whether there is an account', async () => {
+describe('the passkey options', () => {
+  test('are the same for everybody, and do not reveal whether an account exists', async () => {
     const one = await begin();
     const browser = service.browser();
     await browser.get(`/login?login_hint=${username}`);
@@ -133,7 +133,7 @@ describe('what a browser is asked for', () => {
     expect(stored).toEqual([]);
   });
 
-  test('is told to pages of this site only, with the token of the page', async () => {
+  test("are returned only to same-site pages with the page's token", async () => {
     const browser = service.browser();
     await browser.get('/login');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -149,7 +149,7 @@ describe('what a browser is asked for', () => {
     }
   });
 
-  test('is limited for one address', async () => {
+  test('are rate limited by IP address', async () => {
     await withService({ passkeyLimit: { burst: 2, perSecond: 0.01 } }, async (other) => {
       const { browser } = await begin(other);
       await browser.get('/login');
@@ -180,7 +180,7 @@ describe('a passkey', () => {
     },
   );
 
-  test('that cannot leave its device says so in amr', async () => {
+  test('bound to its device is reported as such in amr', async () => {
     // Passkeys from older versions have no stored value. The first use sets it, and later uses must match.
     await sql(testDatabase.database, 'update user_passkeys set backup_eligible = null');
     await signIn({ isBackupEligible: false, isBackedUp: false });
@@ -188,12 +188,12 @@ describe('a passkey', () => {
     expect((await signIn({})).shown.errorCodes).toEqual(['passkey_failed']);
   });
 
-  test('asks nobody for a code, also who has an app for them', async () => {
+  test('skips the code, even for users with an authenticator app', async () => {
     await giveAuthenticatorApp(service.core, user);
     expect((await signIn()).shown.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
-  test('lets its owner in when strangers have used up the limits of passwords (S-88)', async () => {
+  test('works for its owner after strangers exhausted the password limits (S-88)', async () => {
     await withService(
       { limits: { perIp: { burst: 1, perSecond: 0.001 }, perAccount: { burst: 1, perSecond: 0.001 } } },
       async (other) => {
@@ -224,7 +224,7 @@ describe('a passkey', () => {
       { isBackupEligible: false, isBackedUp: false },
     ],
     ['bytes behind the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
-  ])('with %s is refused (acceptance 9)', async (_, code, wrong) => {
+  ])('with %s is rejected (acceptance 9)', async (_, code, wrong) => {
     const browser = await signIn(wrong);
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
@@ -235,7 +235,7 @@ describe('a passkey', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('is used up with its challenge, whatever came of it', async () => {
+  test('consumes its challenge, whatever the result', async () => {
     const { browser, asked } = await begin();
     await answer(browser, key.get(asked));
     expect(browser.shown.status).toBe(303);
@@ -250,7 +250,7 @@ describe('a passkey', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test('signs in once when its answer is sent twenty times at once', async () => {
+  test('signs in once when its response is sent twenty times concurrently', async () => {
     const { browser, asked } = await begin();
     const csrf = tokens.get(browser) ?? '';
     const credential = key.get(asked);
@@ -264,7 +264,7 @@ describe('a passkey', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test('is answered by the browser that asked, within five minutes', async () => {
+  test('must be used by the same browser within five minutes', async () => {
     const { asked } = await begin();
     const other = await begin();
     await answer(other.browser, key.get(asked));
@@ -276,7 +276,7 @@ describe('a passkey', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('whose counter went back is refused, with a warning', async () => {
+  test('with a decreased counter is rejected, with a warning', async () => {
     const counting = await givePasskey(service.core, user, 'P-256', 7);
     expect((await signIn({}, counting)).shown.status).toBe(303);
     for (const signCount of [8, 7, 0]) {
@@ -286,14 +286,14 @@ describe('a passkey', () => {
     expect((await signIn({ signCount: 9 }, counting)).shown.status).toBe(303);
   });
 
-  test('of two answers with one counter the first counts', async () => {
+  test('of two responses with one counter only the first counts', async () => {
     const counting = await givePasskey(service.core, user, 'P-256', 7);
     const both = [await begin(), await begin()];
     await Promise.all(both.map(({ browser, asked }) => answer(browser, counting.get(asked, { signCount: 8 }))));
     expect(both.map(({ browser }) => browser.shown.status).toSorted()).toEqual([200, 303]);
   });
 
-  test('that was removed is not known any more', async () => {
+  test('that was removed is unknown', async () => {
     await sql(testDatabase.database, 'delete from user_passkeys where user_id = $1::uuid', [toUuid(user)]);
     expect((await signIn()).shown.errorCodes).toEqual(['passkey_failed']);
     expect(refusal()).toContain('code=unknown_credential');
@@ -302,7 +302,7 @@ describe('a passkey', () => {
   test.each([
     ['locked', 'locked_at'],
     ['deactivated', 'deactivated_at'],
-  ])('of a %s account leads to the page that says so', async (state, column) => {
+  ])('of a %s account shows a notice', async (state, column) => {
     await sql(testDatabase.database, `update users set ${column} = now() where id = $1::uuid`, [toUuid(user)]);
     const browser = await signIn();
     expect(browser.shown.status).toBe(200);
@@ -319,19 +319,19 @@ describe('a passkey', () => {
     ['null', 'null'],
     ['lists in one another', '['.repeat(15_000)],
     ['32 KiB of text', JSON.stringify('x'.repeat(32_000))],
-  ])('%s in its place is refused', async (_, credential) => {
+  ])('is rejected when replaced by %s', async (_, credential) => {
     const { browser } = await begin();
     await answer(browser, credential);
     expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
   });
 
-  test('an answer above 32 KiB is refused as malformed', async () => {
+  test('with a response above 32 KiB is rejected as malformed', async () => {
     const { browser } = await begin();
     await answer(browser, 'x'.repeat(32_769));
     expect(browser.shown.status).toBe(400);
   });
 
-  test('an answer without the proof of a form is refused', async () => {
+  test('with a response without the form token is rejected', async () => {
     const { browser, asked } = await begin();
     await browser.post(LOGIN, new URLSearchParams({ credential: key.get(asked) }));
     expect(browser.shown.status).toBe(403);
@@ -349,11 +349,11 @@ describe('a passkey after a password', () => {
     return browser;
   }
 
-  test('is not asked for by having one alone', async () => {
+  test('is not requested just because the user has one', async () => {
     expect((await afterPassword(service)).shown.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
-  test('is asked for where a second factor is required, and completes the sign-in', async () => {
+  test('is requested where a second factor is required, and completes the sign-in', async () => {
     await withService(REQUIRED, async (other) => {
       const browser = await afterPassword(other);
       expect(browser.shown.location).toBe(`${ORIGIN}${LOGIN}`);
@@ -372,7 +372,7 @@ describe('a passkey after a password', () => {
     });
   });
 
-  test('has to be of the person whose password it was (S-90)', async () => {
+  test('must belong to the user whose password was entered (S-90)', async () => {
     const owner = await insertTestAccount(testDatabase.database, { username: `other-${people}` });
     const foreign = await givePasskey(service.core, owner);
     await withService(REQUIRED, async (other) => {
@@ -400,15 +400,15 @@ describe('a passkey after a password', () => {
     expect(await sessions()).toMatchObject([{ kinds: ['password', 'passkey'] }]);
   });
 
-  test('without a pending login the page begins again', async () => {
+  test('without a pending sign-in starts over', async () => {
     const browser = service.browser();
     await browser.get(LOGIN);
     expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
   });
 });
 
-describe('proving again who it is, with a passkey', () => {
-  test('renews the session, also of a person without a password', async () => {
+describe('reauthentication with a passkey', () => {
+  test('renews the session, also of a user without a password', async () => {
     await sql(testDatabase.database, 'delete from user_passwords where user_id = $1::uuid', [toUuid(user)]);
     const browser = await signIn();
     const before = browser.cookies.get('__Host-latchkey_session');
@@ -426,7 +426,7 @@ describe('proving again who it is, with a passkey', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  test('takes a passkey of that person, asked for in that session', async () => {
+  test('requires a passkey of that user, requested in that session', async () => {
     const foreign = await givePasskey(
       service.core,
       await insertTestAccount(testDatabase.database, { username: `other-${people}` }),

@@ -70,10 +70,10 @@ async function signedIn(): Promise<Browser> {
   return browser;
 }
 
-describe('without passwords and with one provider', () => {
+describe('with passwords disabled and one provider', () => {
   const there = () => `${single.publicBase}upstream/authorize/${ID}`;
 
-  test('GET /login goes to the provider with the continuation, and POST does not exist', async () => {
+  test('GET /login redirects to the provider with the continuation, and POST returns 404', async () => {
     const browser = browserAt(single);
     expect(await browser.get('/login')).toMatchObject({ status: 303, location: there() });
     const { location } = await browser.get('/login?kind=change_password&ui_locales=de');
@@ -81,7 +81,7 @@ describe('without passwords and with one provider', () => {
     expect((await browser.post('/login', new URLSearchParams({ username: 'amira' }))).status).toBe(405);
   });
 
-  test('who has just signed out sees a page, and is not signed straight in again for five minutes', async () => {
+  test('a user who just signed out sees a page, without an automatic sign-in for five minutes', async () => {
     const browser = browserAt(single, (await signedIn()).cookies);
     await browser.get('/');
     const out = await browser.submit();
@@ -95,11 +95,11 @@ describe('without passwords and with one provider', () => {
     expect(await browser.get('/login')).toMatchObject({ status: 303, location: there() });
   });
 
-  test('a notice that is not ours does not keep anybody here', async () => {
+  test('an unknown notice does not prevent the redirect', async () => {
     expect((await browserAt(single).get('/login?notice=upstream_cancelled')).location).toBe(there());
   });
 
-  test('every page lets a form lead on to the provider, since browsers hold form-action against redirects', async () => {
+  test('every page allows form redirects to the provider, since browsers apply form-action to redirects', async () => {
     const browser = browserAt(single, (await signedIn()).cookies);
     await sql(single.database, 'update user_sessions set finished_at = now()');
     const page = await browser.get('/');
@@ -115,8 +115,8 @@ describe('without passwords and with one provider', () => {
   });
 });
 
-describe('without passwords', () => {
-  test('several providers are a choice, in the order of the configuration, without a form', async () => {
+describe('with passwords disabled', () => {
+  test('several providers are listed in configuration order, without a form', async () => {
     const { body, forms, text } = await browserAt(several).get('/login?kind=change_password');
     expect(forms).toEqual([]);
     expect([...body.matchAll(/href="(\/upstream\/[^"]*)"/g)].map(([, href]) => href)).toEqual([
@@ -126,18 +126,18 @@ describe('without passwords', () => {
     expect(text).not.toContain('Forgot');
   });
 
-  test('and without a provider the page says that nobody can sign in', async () => {
+  test('and without a provider the page says that sign-in is unavailable', async () => {
     const { forms, text } = await browserAt(closed).get('/login');
     expect(forms).toEqual([]);
     expect(text).toContain('Sign-in is turned off');
   });
 });
 
-describe('an account that is to be linked', () => {
+describe('an account to be linked', () => {
   const path = `/login?kind=link_upstream&id=${LINK_ID}`;
   const sentence = 'Sign in to link your account to your Quay account';
 
-  test('the page names the provider, also after a wrong password, and offers no new account', async () => {
+  test('the page names the provider, even after a wrong password, and offers no new account', async () => {
     await sql(
       open.database,
       `insert into upstream_links (id, provider_id, subject, created_at)
@@ -152,7 +152,7 @@ describe('an account that is to be linked', () => {
     expect((await browser.get('/login')).body).toContain('/register');
   });
 
-  test('one that belongs to somebody by now, or never was, is not explained; its own page answers (2.4)', async () => {
+  test('a link that is already used or unknown is not explained; its own page responds (2.4)', async () => {
     await sql(open.database, 'update upstream_links set user_id = (select id from users)');
     for (const id of [LINK_ID, newId<'upstream-link'>(Date.UTC(2026, 5, 1))]) {
       const browser = browserAt(open);

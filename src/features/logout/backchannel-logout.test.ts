@@ -181,7 +181,7 @@ function jobs() {
 }
 
 describe('signing out in the browser', () => {
-  test('a client that is named by the address of its metadata document finds that address as audience', async () => {
+  test('uses the metadata document URL of a client as its audience', async () => {
     const told = await signIn(client);
     const url = 'https://apps.example.org/client.json';
     const rename = 'update oauth2_clients set document_url = $2 where id = $1::uuid returning id';
@@ -195,7 +195,7 @@ describe('signing out in the browser', () => {
     }
   });
 
-  test('the client gets a logout token for its session, which ends; a client that does not ask keeps its own', async () => {
+  test('sends a client a logout token for its session, which ends; a client without a logout URI keeps its session', async () => {
     const told = await signIn(client);
     const other = await signIn(silentClient, { browser: told.browser });
     await signOut(told.browser);
@@ -220,7 +220,7 @@ describe('signing out in the browser', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('a client with pairwise subjects hears the subject of its ID tokens', async () => {
+  test('sends a client with pairwise subjects the subject of its ID tokens', async () => {
     const sector = { subject_type: 'pairwise' as const, backchannel_logout_uri: `${party.origin}/` };
     const pairwise = await service.client({ secret: SECRET, isStatic: false, metadata: sector });
     const { browser, idToken } = await signIn(pairwise);
@@ -232,7 +232,7 @@ describe('signing out in the browser', () => {
   });
 
   test.each(['openid offline_access', 'openid urn:chat:client:api:*'])(
-    'a session with %s is told and goes on',
+    'notifies a session with %s, which continues',
     async (scope) => {
       const told = await signIn(client, { scope });
       await signOut(told.browser);
@@ -243,7 +243,7 @@ describe('signing out in the browser', () => {
     },
   );
 
-  test('a session without openid is neither told nor ended', async () => {
+  test('neither notifies nor ends a session without openid', async () => {
     const session = await signIn(client, { scope: 'email' });
     await signOut(session.browser);
     await deliver();
@@ -253,7 +253,7 @@ describe('signing out in the browser', () => {
     );
   });
 
-  test('a child session that would outlive the sign-out ends with its parent, and is told once', async () => {
+  test('ends a child session that would outlive the sign-out with its parent, and notifies once', async () => {
     const parent = await signIn(client);
     const child = await signIn(client, { scope: 'openid offline_access', browser: parent.browser });
     const [parentId, childId] = [parent, child].map(({ idToken }) => claimsOf(idToken)['sid']);
@@ -271,7 +271,7 @@ describe('signing out in the browser', () => {
     expect(sids.toSorted()).toEqual([parentId, childId].toSorted());
   });
 
-  test('everywhere: each session of the person, and nobody else', async () => {
+  test('everywhere: notifies each session of the user, and nobody else', async () => {
     const one = await signIn(client);
     const other = await signIn(client);
     const stranger = await signIn(client, { browser: await service.signedIn(await service.person(`other${people}`)) });
@@ -286,13 +286,13 @@ describe('signing out in the browser', () => {
     expect(await isAccepted(stranger)).toBe(true);
   });
 
-  test('costs no further statement', async () => {
+  test('takes no further statement', async () => {
     const { browser } = await signIn(client);
     await signOut(browser);
     expect(service.lastRequest()).toMatchObject({ queries: 2 });
   });
 
-  test('the log line of the job names the request that ended the session', async () => {
+  test("names the request that ended the session in the job's log line", async () => {
     const { browser } = await signIn(client);
     await signOut(browser);
     await deliver();
@@ -301,7 +301,7 @@ describe('signing out in the browser', () => {
 });
 
 describe('delivery', () => {
-  test('500 and then 204: sent again with a fresh token', async () => {
+  test('500 and then 204: is retried with a fresh token', async () => {
     const statuses = [500, 204];
     answer = (response) => response.writeHead(statuses.shift() ?? 200).end();
     const { browser } = await signIn(client);
@@ -334,7 +334,7 @@ describe('delivery', () => {
       'redirect',
     ],
   ])(
-    'a receiver that %s is left after five seconds, and asked again later',
+    'a receiver that %s times out after five seconds, and is retried later',
     async (_case, answering, reason) => {
       answer = answering;
       const { browser } = await signIn(client);
@@ -349,7 +349,7 @@ describe('delivery', () => {
     20_000,
   );
 
-  test('two instances send one token for each session', async () => {
+  test('two instances send one token per session', async () => {
     for (let count = 0; count < 6; count += 1) await signOut((await signIn(client)).browser);
     const both = [worker(), worker({ database: second })];
     for (let round = 0; round < 4; round += 1) await Promise.all(both.map((one) => deliver(one)));
@@ -358,7 +358,7 @@ describe('delivery', () => {
     expect(new Set(sids).size).toBe(6);
   });
 
-  test('receivers of strangers that never answer do not hold up the clients of the operator', async () => {
+  test('unresponsive receivers of dynamic clients do not delay those of configured clients', async () => {
     const uri = `https://localhost:${party.port}/configured`;
     const configured = await service.client({ secret: SECRET, metadata: { backchannel_logout_uri: uri } });
     const held: ServerResponse[] = [];
@@ -384,7 +384,7 @@ describe('delivery', () => {
     await Promise.all(workers.map((one) => one.stop(10_000)));
   });
 
-  test('a client that was deleted in the meantime is told at the address that it had', async () => {
+  test('a client deleted in the meantime is notified at its former URL', async () => {
     const gone = await service.client({
       secret: SECRET,
       isStatic: false,
@@ -397,7 +397,7 @@ describe('delivery', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('a client that changed its address is told at the new one, and one that has none any more not at all', async () => {
+  test('a client that changed its URL is notified at the new one, and not at all without one', async () => {
     const changing = await service.client({
       secret: SECRET,
       isStatic: false,
@@ -418,7 +418,7 @@ describe('delivery', () => {
     }
   });
 
-  test('S-52: an address of a client that registered itself is reached by the guard only', async () => {
+  test('S-52: the URL of a dynamically registered client is contacted only through the SSRF guard', async () => {
     const { clock } = service;
     const options = { clock, log, allowedNetworks: [], allowedPorts: [party.port], resolve: async () => ['127.0.0.1'] };
     await signOut((await signIn(client)).browser);
@@ -428,7 +428,7 @@ describe('delivery', () => {
     expect(await jobs()).toMatchObject([{ failed_reason: `client ${client} could not be reached: address` }]);
   });
 
-  test('a client of the configuration may be on a private address', async () => {
+  test('a configured client may have a private address', async () => {
     const configured = await service.client({
       secret: SECRET,
       metadata: { backchannel_logout_uri: `https://localhost:${party.port}/` },
@@ -439,7 +439,7 @@ describe('delivery', () => {
   });
 });
 
-test('a logout token is not accepted as an ID token: no hint of a sign-out (RFC 8725 3.11)', async () => {
+test('a logout token is rejected as an ID token hint at sign-out (RFC 8725 3.11)', async () => {
   const told = await signIn(client);
   await signOut(told.browser);
   await deliver();
@@ -513,7 +513,7 @@ const ENDS: Readonly<Record<string, End>> = {
   },
 };
 
-describe('a client is told once, with a token that it can verify, when', () => {
+describe('a client is notified once, with a verifiable token, when', () => {
   test.each(Object.entries(ENDS))('%s', async (_name, { scope = 'openid', happens }) => {
     const session = await signIn(client, { scope });
     await happens(session);
@@ -557,7 +557,7 @@ describe('a client is told once, with a token that it can verify, when', () => {
     expect(await verified(0, pruned)).toMatchObject({ sid: claimsOf(session.idToken)['sid'] });
   });
 
-  test('but not when it revoked the session itself', async () => {
+  test('except when it revoked the session itself', async () => {
     const { accessToken } = await signIn(client);
     await fetch(`${service.origin}/oauth2/revoke`, {
       method: 'POST',

@@ -8,7 +8,7 @@ test('the sign-out page has a button that signs out', () => {
   expect(parseForms(page, '/')).toMatchObject([{ method: 'POST', action: '/logout' }]);
 });
 
-test('the sign-out page whose form was too old carries on what it asked for', () => {
+test('the sign-out page of an expired form keeps its options', () => {
   const page = renderSample(sampleNamed(samples, 'logout-expired'));
   expect(parseForms(page, '/')[0]?.inputs.get('scope')).toBe('everywhere');
 });

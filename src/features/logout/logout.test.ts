@@ -71,7 +71,7 @@ describe('POST /logout', () => {
     expect((await thief.get('/')).text).toContain('You were signed out');
   });
 
-  test('goes on with a continuation, read from the form by the same rules as everywhere (3.3, acceptance 10)', async () => {
+  test('follows a continuation, read from the form by the usual rules (3.3, acceptance 10)', async () => {
     const browser = await signedIn();
     const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     await browser.submit({ kind: 'continue_authorization_grant', id });
@@ -79,7 +79,7 @@ describe('POST /logout', () => {
   });
 
   test.each([{ kind: 'continue_authorization_grant', id: '//evil.example' }, { next: 'https://evil.example' }])(
-    'is no way to another site: %o leads to the sign-in page',
+    'does not redirect to another site: %o leads to the sign-in page',
     async (fields) => {
       const browser = await signedIn();
       expect((await browser.submit(fields)).location).toBe(`${ORIGIN}/login`);
@@ -100,7 +100,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([true, false]);
   });
 
-  test('ends the session of a user who was locked in the meantime, and is attributed to that user', async () => {
+  test('ends the session of a user locked in the meantime, and is attributed to that user', async () => {
     const browser = await signedIn();
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
     await browser.get('/');
@@ -120,7 +120,7 @@ describe('POST /logout', () => {
     expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
   });
 
-  test('with a session that was ended elsewhere clears the cookie and changes no row', async () => {
+  test('with a session ended elsewhere clears the cookie and changes no row', async () => {
     const browser = await signedIn();
     await sql(
       testDatabase.database,
@@ -134,7 +134,7 @@ describe('POST /logout', () => {
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 
-  test('makes the form of another tab worthless (S-65)', async () => {
+  test('invalidates the form of another tab (S-65)', async () => {
     const browser = await signedIn();
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit();
@@ -151,7 +151,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
   });
 
-  test('with a form older than an hour asks again, and then does what that form asked', async () => {
+  test("with a form older than an hour asks again, and then keeps that form's options", async () => {
     const browser = await signedIn();
     service.clock.advanceSeconds(3601);
     await browser.submit({ scope: 'everywhere', kind: 'change_password' });
@@ -165,7 +165,7 @@ describe('POST /logout', () => {
 });
 
 describe('GET /logout', () => {
-  test('signs nobody out, but has a button for that', async () => {
+  test('signs nobody out, and shows a sign-out button', async () => {
     const browser = await signedIn();
     const page = await browser.get('/logout');
     expect(page.status).toBe(405);

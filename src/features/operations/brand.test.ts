@@ -42,7 +42,7 @@ function addressOf(tag: RegExp): string {
   return service.address + path;
 }
 
-describe('a service with a template of its own (browser-flows 12.4)', () => {
+describe('a service with its own page template (browser-flows 12.4)', () => {
   const TEMPLATE = `<nav><a href="https://harbour.example/" title="{{ service_name }}">Harbour</a></nav>
 <div class="{{ page_class }}">{{ brand }}{{ content }}{{ footer }}</div>
 `;
@@ -58,14 +58,14 @@ describe('a service with a template of its own (browser-flows 12.4)', () => {
   });
   afterAll(() => own.stop());
 
-  test.each(['/', '/login', '/no/such/page'])('%s is shown in it, whole and clean', async (path) => {
+  test.each(['/', '/login', '/no/such/page'])('renders %s in the template as a complete, clean page', async (path) => {
     const shown = await (await fetch(`${own.address}${path}`, { headers: { accept: 'text/html' } })).text();
     expectCleanPage(shown);
     expect(shown).toContain('<a href="https://harbour.example/" title="&lt;Harbour&gt;">Harbour</a></nav>');
     expect(shown).toMatch(/<main class="card">.*<\/main><footer class="foot">.*Quay Street 1/s);
   });
 
-  test('what a visitor sends is not read as a template', async () => {
+  test('does not interpret user input as a template', async () => {
     const query = new URLSearchParams({ login_hint: '{{ service_name }}{{ content }}' });
     const shown = await (await fetch(`${own.address}/login?${query}`)).text();
     expect(shown.match(/<main /g)).toHaveLength(1);
@@ -73,15 +73,15 @@ describe('a service with a template of its own (browser-flows 12.4)', () => {
   });
 });
 
-describe('a service with looks of its own (browser-flows 12.4)', () => {
-  test('shows its logo under its name, and the dark one to readers who want dark pages', () => {
+describe('a service with custom branding (browser-flows 12.4)', () => {
+  test('shows its logo with the service name, and the dark variant to readers with dark mode', () => {
     expectCleanPage(page);
     expect(page).toMatch(
       /<picture><source srcset="\/assets\/logo-dark-[0-9a-f]{8}\.png" media="\(prefers-color-scheme: dark\)"\/?><img class="logo" src="[^"]+" alt="&lt;Harbour> &quot;Chat&quot;"\/?><\/picture>/,
     );
   });
 
-  test('a drawing is served so that scripts in it cannot run', async () => {
+  test('serves an SVG so that scripts in it cannot run', async () => {
     const answer = await fetch(addressOf(/<img class="logo" src="([^"]+)"/));
     expect(answer.headers.get('content-type')).toBe('image/svg+xml');
     expect(answer.headers.get('content-security-policy')).toBe(
@@ -91,7 +91,7 @@ describe('a service with looks of its own (browser-flows 12.4)', () => {
     expect(await answer.text()).toBe(SVG);
   });
 
-  test('files have names with a hash of their content, are kept for ever, and compressed where that helps', async () => {
+  test('serves files with a content hash, immutable caching, and compression where useful', async () => {
     for (const [tag, type, coding] of [
       [/<img class="logo" src="([^"]+)"/, 'image/svg+xml', 'br'],
       [/<source srcset="([^"]+)"/, 'image/png', null],
@@ -106,7 +106,7 @@ describe('a service with looks of its own (browser-flows 12.4)', () => {
     }
   });
 
-  test('the colors are in a stylesheet of their own after the bundled one, not in the page', async () => {
+  test('has its colors in a separate stylesheet after the bundled one, not inline', async () => {
     expect(page.indexOf('/assets/brand-')).toBeGreaterThan(page.indexOf('/assets/pages.css'));
     const css = await (await fetch(addressOf(/<link rel="stylesheet" href="([^"]*brand[^"]*)"/))).text();
     expect(css).toContain('--accent:#0b5fa5');
@@ -114,7 +114,7 @@ describe('a service with looks of its own (browser-flows 12.4)', () => {
     expect(page).not.toContain('#0b5fa5');
   });
 
-  test('/favicon.ico is the favicon', async () => {
+  test('serves its favicon at /favicon.ico', async () => {
     const answer = await fetch(`${service.address}/favicon.ico`);
     expect(answer.headers.get('content-type')).toBe('image/png');
     expect(Buffer.from(await answer.arrayBuffer()).equals(PNG)).toBe(true);

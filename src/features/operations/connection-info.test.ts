@@ -87,7 +87,7 @@ async function encrypted(socket: Socket, protocols?: string[]): Promise<TLSSocke
 const NOTHING = { 'proxy-version': 'none', 'proxy-source': 'none', 'proxy-destination': 'none' };
 const NO_TLS = { 'tls-version': 'none', 'tls-cipher': 'none', 'tls-alpn': 'none', 'tls-server-name': 'none' };
 
-test('over plain HTTP: both ends of the socket, and the peer is the client', async () => {
+test('over plain HTTP: shows both ends of the socket, with the peer as the client', async () => {
   const { connect: open, port } = await start({});
   const socket = await open();
   const { localPort } = socket;
@@ -106,7 +106,7 @@ test('over plain HTTP: both ends of the socket, and the peer is the client', asy
   });
 });
 
-test('HEAD and other methods are answered as at /health; other listeners, and their other paths, are 404', async () => {
+test('treats HEAD and other methods like /health, and returns 404 on other listeners and their other paths', async () => {
   const { origin, requestLines } = await start({});
   const address = `${origin}/connection-info`;
   const head = await fetch(address, { method: 'HEAD' });
@@ -137,7 +137,7 @@ test.each([
   });
 });
 
-test('what a peer sends stays on its line, whatever it holds', async () => {
+test('keeps peer input on its own line, whatever it contains', async () => {
   const { connect: open } = await start({});
   const { facts } = await answerOn(
     await open(),
@@ -147,7 +147,7 @@ test('what a peer sends stays on its line, whatever it holds', async () => {
   expect(facts['forwarding-received']).toBe('<b>\\t[2Jÿ\\u{2028}\\u{202e}</b>');
 });
 
-test('over TLS: version, cipher, the protocol that ALPN chose and the name that was asked for', async () => {
+test('over TLS: shows version, cipher, ALPN protocol and server name', async () => {
   const { connect: open } = await start({ tls });
   const socket = await encrypted(await open());
   const { facts } = await answerOn(socket, request());
@@ -184,13 +184,13 @@ test.each([
   );
 });
 
-test('a PROXY header that names nobody: the peer of the socket', async () => {
+test("a PROXY header without an address: uses the socket's peer", async () => {
   const { connect: open } = await start({ proxyProtocol });
   const { facts } = await answerOn(await open(), `PROXY UNKNOWN\r\n${request()}`);
   expect(facts).toMatchObject({ ...NOTHING, 'proxy-version': '1', 'peer-address': '127.0.0.1' });
 });
 
-test('over a Unix socket there are no addresses, and its peer is trusted', async () => {
+test('over a Unix socket: shows no addresses, and trusts the peer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-info-'));
   const path = join(folder, 'http.sock');
   await start({ binds: [{ socket: path, mode: 0o600 }] }, { clientIpHeader: 'none' });

@@ -65,7 +65,7 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 }
 
 describe('GET /health (operations 7.1)', () => {
-  test.each(['/health', '/health?probe=ready', '/health?probe=live'])('%s answers ok', async (path) => {
+  test.each(['/health', '/health?probe=ready', '/health?probe=live'])('%s returns ok', async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe('ok');
@@ -77,7 +77,7 @@ describe('GET /health (operations 7.1)', () => {
   test.each([
     ['overloaded', { isOverloaded: true }],
     ['database', { database: 'down' }],
-  ])('503 says what is wrong: %s', async (word, change) => {
+  ])('503 shows the failed check: %s', async (word, change) => {
     const before = { ...state };
     Object.assign(state, change);
     try {
@@ -95,7 +95,7 @@ describe('GET /health (operations 7.1)', () => {
     ['draining', 'isDraining', true],
     ['starting', 'isStarted', false],
     ['migrations', 'isSchemaUsable', false],
-  ] as const)('503 says what the instance knows of itself: %s', async (word, fact, value) => {
+  ] as const)('503 shows the state of the instance: %s', async (word, fact, value) => {
     instance[fact] = value;
     const answer = await get('/health');
     instance[fact] = !value;
@@ -103,7 +103,7 @@ describe('GET /health (operations 7.1)', () => {
     expect((await get('/health')).status).toBe(200);
   });
 
-  test('503 says that the clock may be wrong', async () => {
+  test('503 warns of a possible clock error', async () => {
     instance.isClockRight = () => false;
     const answer = await get('/health');
     instance.isClockRight = () => true;
@@ -111,7 +111,7 @@ describe('GET /health (operations 7.1)', () => {
     expect((await get('/health')).status).toBe(200);
   });
 
-  test('a loop that stalled fails the live probe', async () => {
+  test('a stalled event loop fails the live probe', async () => {
     state.isStalled = true;
     const answer = await get('/health?probe=live');
     state.isStalled = false;
@@ -119,7 +119,7 @@ describe('GET /health (operations 7.1)', () => {
     expect(await answer.text()).toBe('stalled');
   });
 
-  test('JSON for who asks for it', async () => {
+  test('returns JSON when requested', async () => {
     const accept = { accept: 'application/json' };
     expect(await (await get('/health', accept)).json()).toEqual({
       status: 'ok',
@@ -140,7 +140,7 @@ describe('GET /health (operations 7.1)', () => {
     expect(await failing.json()).toMatchObject({ status: 'fail', checks: { database: 'fail' } });
   });
 
-  test('HEAD works; an unknown probe is 400', async () => {
+  test('supports HEAD, and returns 400 for an unknown probe', async () => {
     const head = await get('/health', {}, 'HEAD');
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '2', '']);
     expect((await get('/health?probe=deep')).status).toBe(400);
@@ -148,7 +148,7 @@ describe('GET /health (operations 7.1)', () => {
 });
 
 describe('GET /assets/{path}', () => {
-  test('a name with a content hash is kept for ever, a plain one is asked for again', async () => {
+  test('caches a name with a content hash permanently, and revalidates a plain one', async () => {
     const hashed = await get('/assets/pages-0a1b2c3d.css');
     expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(hashed.headers.get('content-type')).toBe('text/css; charset=utf-8');
@@ -170,7 +170,7 @@ describe('GET /assets/{path}', () => {
     ['any but one', 'gzip', 'br;q=0, *;q=0.1'],
     ['the plain one before the others', null, 'identity, br;q=0.5, gzip;q=0.5'],
     ['none', null, 'identity'],
-  ])('the stored coding that fits best is sent: %s', async (_case, coding, accepted) => {
+  ])('sends the best stored encoding: %s', async (_case, coding, accepted) => {
     const answer = await get('/assets/pages.css', { 'accept-encoding': accepted });
     expect(answer.headers.get('content-encoding')).toBe(coding);
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');
@@ -183,7 +183,7 @@ describe('GET /assets/{path}', () => {
     ['bytes=-4', 'red }'.slice(1), 'bytes 15-18/19'],
     ['bytes=10-400', CSS.slice(10), 'bytes 10-18/19'],
     ['bytes=-400', CSS, 'bytes 0-18/19'],
-  ])('a range of the plain file: %s', async (range, content, named) => {
+  ])('serves a range of the plain file: %s', async (range, content, named) => {
     const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
     expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([206, named, content]);
     expect(answer.headers.get('accept-ranges')).toBe('bytes');
@@ -195,18 +195,18 @@ describe('GET /assets/{path}', () => {
     ['in another unit', { range: 'lines=0-1' }],
     ['that ends before it begins', { range: 'bytes=4-3' }],
     ['of another version', { range: 'bytes=0-3', 'if-range': '"before"' }],
-  ])('no range, but the whole: %s', async (_case, headers) => {
+  ])('ignores the range and sends the whole file: %s', async (_case, headers) => {
     const answer = await get('/assets/pages.css', { 'accept-encoding': 'identity', ...headers });
     expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([200, null, CSS]);
   });
 
-  test.each(['bytes=19-', 'bytes=-0', 'bytes=99999999999999999999-'])('nothing is there: %s', async (range) => {
+  test.each(['bytes=19-', 'bytes=-0', 'bytes=99999999999999999999-'])('returns 416: %s', async (range) => {
     const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
     expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([416, 'bytes */19', '']);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('a page of before an upgrade still finds its files', async () => {
+  test('keeps files available to pages loaded before an upgrade', async () => {
     const answer = await get('/assets/pages-00000000.css');
     expect([answer.status, await answer.text()]).toEqual([200, 'p {}']);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -214,14 +214,14 @@ describe('GET /assets/{path}', () => {
     expect(await (await get('/assets/pages.css', { 'accept-encoding': 'identity' })).text()).toBe(CSS);
   });
 
-  test('what is missing is no page, and not kept', async () => {
+  test('returns an uncacheable error for a missing file, not a page', async () => {
     const answer = await get('/assets/pages-99999999.css');
     expect([answer.status, await answer.text()]).toEqual([404, 'not found']);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('a page of ours may load them as style and script', async () => {
+  test('allows our own pages to load styles and scripts', async () => {
     const answer = await service.exchange(
       'GET /assets/pages.css HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: style\r\nConnection: close\r\n\r\n',
     );
@@ -252,14 +252,14 @@ describe('GET /assets/{path}', () => {
     '/assets/__proto__',
     '/assets/constructor',
     '/assets/x/../pages.css',
-  ])('only files of the manifest are served: not %s (security S-78)', async (path) => {
+  ])('serves only files of the manifest: not %s (security S-78)', async (path) => {
     const answer = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 });
 
-describe('maps of scripts (assets.source_maps)', () => {
-  test('are served where the operator wants it, and their scripts name them', async () => {
+describe('source maps (assets.source_maps)', () => {
+  test('are served where enabled, and referenced by their scripts', async () => {
     const own = await startRouteServer(mount(core, { assets: loadAssets(directory, true), brand: NO_BRAND }));
     try {
       for (const script of ['pages-0a1b2c3d.js', 'pages.js']) {
@@ -274,12 +274,12 @@ describe('maps of scripts (assets.source_maps)', () => {
     }
   });
 
-  test('are named by no script otherwise', async () => {
+  test('are not referenced otherwise', async () => {
     expect((await get('/assets/pages.js')).headers.get('sourcemap')).toBeNull();
   });
 });
 
-test('a drawing that has not changed keeps its policy in the cache (RFC 9111 4.3.4)', async () => {
+test('an unchanged SVG keeps its policy in the cache (RFC 9111 4.3.4)', async () => {
   const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
   const first = await get('/assets/favicon.svg');
   expect(first.headers.get('content-security-policy')).toBe(sandbox);
@@ -305,16 +305,16 @@ const ICON_HEADERS = [
   ['Connection', 'close'],
 ];
 
-describe('what browsers and crawlers ask an origin for', () => {
+describe('default requests of browsers and crawlers to an origin', () => {
   const asked = (path: string) =>
     `GET ${path} HTTP/1.1\r\n${ICON_HEADERS.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
 
-  test('the icon is served to a browser', async () => {
+  test('the browser gets the icon', async () => {
     const answer = await service.exchange(asked('/favicon.ico'));
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*^content-type: image\/svg\+xml\r$/im);
   });
 
-  test('is also at the origin itself when the service answers below a path', async () => {
+  test('they also work at the origin itself when the service is below a path', async () => {
     const binds = [{ host: '127.0.0.1', port: 0 }];
     const resources = [{ name: 'human' as const }, { name: 'assets' as const }];
     const routes = mount(core, { assets: loadAssets(directory), brand: NO_BRAND });

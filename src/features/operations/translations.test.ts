@@ -31,7 +31,7 @@ async function login(acceptLanguage?: string): Promise<string> {
   return await (await fetch(`${service.address}/login`, { headers })).text();
 }
 
-test('a language that the operator adds is served, written in its direction, and listed below the pages (browser-flows 12.3)', async () => {
+test('an additional language is served, in its direction, and listed in the footer (browser-flows 12.3)', async () => {
   const page = await login('he');
   expect(page).toContain('<html lang="he" dir="rtl">');
   expect(textOf(page)).toContain('כניסה');
@@ -42,21 +42,21 @@ test('a language that the operator adds is served, written in its direction, and
   expect(metadata.ui_locales_supported).toEqual(['en', 'de', 'fr', 'es', 'ar', 'de-AT', 'he']);
 });
 
-test('it is the language of readers who want none that is there, where i18n.default_language says so', async () => {
+test('it is the fallback language where i18n.default_language says so', async () => {
   expect(await login()).toContain('<html lang="he" dir="rtl">');
 });
 
-test('a text that it lacks is English', async () => {
+test('missing texts are English', async () => {
   expect(textOf(await login('he'))).toContain(en['login.password']);
 });
 
-test('a bundled text is replaced by its key, the others stay', async () => {
+test('a bundled text can be replaced by its key, keeping the others', async () => {
   const page = textOf(await login('de'));
   expect(page).toContain('Willkommen im Hafen');
   expect(page).toContain(de['login.password']);
 });
 
-test('a variant of a language falls back to that, with its replaced texts', async () => {
+test('a language variant falls back to its language, with its replaced texts', async () => {
   const page = textOf(await login('de-AT'));
   expect(page).toContain('Eini');
   expect(page).toContain('Willkommen im Hafen');

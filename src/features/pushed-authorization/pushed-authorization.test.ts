@@ -109,7 +109,7 @@ async function count(from: string): Promise<number> {
 }
 
 describe('a pushed request', () => {
-  test('is answered by a reference that nobody can guess, and stored under its digest, without credentials', async () => {
+  test('returns an unguessable reference, stored as a digest, without credentials', async () => {
     await push(REQUEST);
     const { status, headers, body } = await push({ ...REQUEST, unknown: 'x' });
     expect(status).toBe(201);
@@ -133,7 +133,7 @@ describe('a pushed request', () => {
     expect(rows[0]?.text).not.toContain(String(body['request_uri']).slice(-43));
   });
 
-  test('goes on in a browser that brings only the reference, within the round trips of a plain one', async () => {
+  test('continues in a browser with only the reference, in as many round trips as a plain one', async () => {
     const browser = await signedIn();
     const first = await browser.open(authorizeUrl(await pushed({ state: 'pushed' })));
     expect(new URL(first.url).pathname).toMatch(/^\/consent\//);
@@ -145,7 +145,7 @@ describe('a pushed request', () => {
     expect(lastLine('GET', '/authorize')).toMatchObject({ status: 303, queries: 3 });
   });
 
-  test('goes on for a person who signs in first', async () => {
+  test('continues for a user who signs in first', async () => {
     const browser = newBrowser();
     await browser.open(authorizeUrl(await pushed({ login_hint: 'amira', prompt: 'consent' })));
     expect(new URL(browser.shown.url).pathname).toBe('/login');
@@ -156,7 +156,7 @@ describe('a pushed request', () => {
     expect(response(granted).get('code')).toMatch(/^[\w-]{43}$/);
   });
 
-  test('counts alone: other parameters next to the reference are ignored', async () => {
+  test('ignores other parameters next to the reference', async () => {
     const browser = await signedIn();
     const uri = await pushed({ state: 'inside' });
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', scope: 'email', prompt: 'none' };
@@ -167,7 +167,7 @@ describe('a pushed request', () => {
     expect(new URL(answer).searchParams.get('state')).toBe('inside');
   });
 
-  test('may also come by POST, in a form with nothing but the reference', async () => {
+  test('may also be used by POST, in a form with only the reference', async () => {
     const browser = await signedIn();
     const form = new URLSearchParams({ client_id: WEB, request_uri: await pushed() });
     await browser.post('/authorize', form, { cookie: undefined });
@@ -202,7 +202,7 @@ describe('a pushed request', () => {
   });
 });
 
-describe('what is judged when a request is pushed', () => {
+describe('validation of a pushed request', () => {
   test.each([
     [{ redirect_uri: 'https://evil.example/cb' }, 'invalid_request'],
     [{ redirect_uri: '' }, 'invalid_request'],
@@ -228,7 +228,7 @@ describe('what is judged when a request is pushed', () => {
   });
 
   test.each(['acr_values', 'claims_locales', 'display', 'login_hint', 'nonce', 'prompt', 'ui_locales'])(
-    'no longer %s is stored than the request line of the authorization endpoint lets through',
+    'limits %s to what the request line of the authorization endpoint allows',
     async (name) => {
       const answer = await push({ ...REQUEST, [name]: 'x'.repeat(8192) });
       expect(answer).toMatchObject({
@@ -238,7 +238,7 @@ describe('what is judged when a request is pushed', () => {
     },
   );
 
-  test('a resource server that is named a hundred times is stored once', async () => {
+  test('stores a resource server once if it is named a hundred times', async () => {
     const parameters = new URLSearchParams(REQUEST);
     for (let count = 0; count < 90; count += 1) parameters.append('resource', 'https://a.example');
     expect((await push(parameters.toString())).status).toBe(201);
@@ -249,22 +249,22 @@ describe('what is judged when a request is pushed', () => {
     expect(row?.resources).toEqual(['https://a.example']);
   });
 
-  test('a parameter given twice', async () => {
+  test('rejects a repeated parameter', async () => {
     const answer = await push(`${new URLSearchParams(REQUEST)}&nonce=a&nonce=b`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  test('a client without the code grant is unauthorized_client', async () => {
+  test('rejects a client without the code grant as unauthorized_client', async () => {
     const answer = await push(REQUEST, { clientId: MACHINE });
     expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
-  test('the operator reads what was wrong', async () => {
+  test('logs the error for the operator', async () => {
     await push({ ...REQUEST, scope: 'nothing' });
     expect(service.logLines().findLast((line) => line.includes(' auth.refused '))).toContain('code=invalid_scope');
   });
 
-  test('wrong credentials are 401, before anything else is looked at', async () => {
+  test('rejects wrong credentials with 401 before checking anything else', async () => {
     const wrong = { authorization: `Basic ${Buffer.from(`${WEB}:wrong`).toString('base64')}` };
     const answer = await push({ response_type: 'token' }, { headers: wrong });
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
@@ -273,7 +273,7 @@ describe('what is judged when a request is pushed', () => {
 });
 
 describe('a reference', () => {
-  test('works once; the second to come is told so where the plain parameters say', async () => {
+  test('works once, and its second use is reported where the plain parameters specify', async () => {
     const uri = await pushed();
     await newBrowser().get(authorizeUrl(uri));
     const page = await newBrowser().get(authorizeUrl(uri));
@@ -292,7 +292,7 @@ describe('a reference', () => {
     expect(foreign).toMatchObject({ status: 400, location: undefined });
   });
 
-  test('that the same browser loads again resumes the request, as long as the reference lives', async () => {
+  test('loaded again by the same browser resumes the request until the reference expires', async () => {
     const uri = await pushed();
     const browser = newBrowser();
     const first = await browser.get(authorizeUrl(uri));
@@ -309,7 +309,7 @@ describe('a reference', () => {
   test.each([
     ['unknown', `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`],
     ['malformed', 'urn:ietf:params:oauth:request_uri:x'],
-  ])('that is %s is a page', async (_, uri) => {
+  ])('that is %s shows a page', async (_, uri) => {
     const shown = await newBrowser().get(authorizeUrl(uri));
     expect(shown).toMatchObject({ status: 400, location: undefined });
     expect(shown.text).toContain('invalid_request_uri');
@@ -323,27 +323,27 @@ describe('a reference', () => {
     expect(await newBrowser().get(authorizeUrl(late))).toMatchObject({ status: 400, location: undefined });
   });
 
-  test('of another client names nothing, and stays good for its own', async () => {
+  test('of another client is unknown, and stays valid for its own', async () => {
     const uri = await pushed();
     const stranger = await newBrowser().get(authorizeUrl(uri, { client_id: OTHER }));
     expect(stranger).toMatchObject({ status: 400, location: undefined });
     expect((await newBrowser().get(authorizeUrl(uri))).status).toBe(303);
   });
 
-  test('that is an address elsewhere is refused, and nothing is fetched', async () => {
+  test('that is an external URL is rejected without fetching it', async () => {
     const shown = await newBrowser().get(authorizeUrl(`${service.address}/health`, REQUEST));
     expect(response(shown).get('error')).toBe('request_uri_not_supported');
     expect(service.requestLines().filter((line) => line.path === '/health')).toEqual([]);
   });
 
-  test('is not used up by a request that is refused at once', async () => {
+  test('is not consumed by a request that is rejected at once', async () => {
     const uri = await pushed({ prompt: 'none' });
     expect(response(await newBrowser().get(authorizeUrl(uri))).get('error')).toBe('login_required');
     const browser = await signedIn();
     expect(response(await browser.get(authorizeUrl(uri))).has('error')).toBe(false);
   });
 
-  test('is judged again when it is used, by what the client is then', async () => {
+  test("is validated again when used, against the client's current metadata", async () => {
     const uri = await pushed();
     await sql(
       service.database,
@@ -372,8 +372,8 @@ function uuidOf(ulid: string): string {
   return value.toString(16).padStart(32, '0');
 }
 
-describe('a client that has to push', () => {
-  test('is refused a request that was not pushed, and can go on with one that was', async () => {
+describe('a client that must push', () => {
+  test('is refused a request that was not pushed, and can continue with a pushed one', async () => {
     const plain = await newBrowser().get(`/authorize?${new URLSearchParams({ client_id: STRICT, ...REQUEST })}`);
     expect(Object.fromEntries(response(plain))).toMatchObject({
       error: 'invalid_request',
@@ -385,7 +385,7 @@ describe('a client that has to push', () => {
   });
 });
 
-describe('the limit of pushed requests', () => {
+describe('the rate limit of pushed requests', () => {
   let limited: TestService;
   beforeAll(async () => {
     const par = { per_client: { burst: 2, per_second: 0.1 } };
@@ -403,7 +403,7 @@ describe('the limit of pushed requests', () => {
     });
   }
 
-  test('counts for each client, wherever it asks from', async () => {
+  test('applies per client, from all addresses', async () => {
     expect([(await pushAt(WEB)).status, (await pushAt(WEB, '203.0.113.2')).status]).toEqual([201, 201]);
     const refused = await pushAt(WEB, '203.0.113.3');
     expect(refused.status).toBe(429);
@@ -414,7 +414,7 @@ describe('the limit of pushed requests', () => {
     expect((await pushAt(WEB)).status).toBe(201);
   });
 
-  test('of a client without a secret counts for each address: a stranger cannot use it up', async () => {
+  test('of a public client applies per address, so that a stranger cannot exhaust it', async () => {
     for (const status of [201, 201, 429]) expect((await pushAt(SPA, '203.0.113.4')).status).toBe(status);
     expect((await pushAt(SPA, '203.0.113.5')).status).toBe(201);
   });

@@ -40,8 +40,8 @@ async function authentications(username: string): Promise<number> {
   return row?.count ?? -1;
 }
 
-describe('re-authentication', () => {
-  test('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+describe('reauthentication', () => {
+  test('leaves the hash queue when its client disconnects (operations 9.2)', async () => {
     const hasher = new WaitingHasher();
     const waiting = await startAuthorizationService(testDatabase.database, { clock: service.clock, hasher });
     try {
@@ -60,14 +60,14 @@ describe('re-authentication', () => {
     }
   });
 
-  test('without a session redirects to the sign-in page, the continuation kept', async () => {
+  test('without a session redirects to the sign-in page and keeps the continuation', async () => {
     const browser = service.browser();
     const shown = await browser.get('/reauth?kind=change_password');
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
     expect((await browser.get('/reauth?kind=//evil')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
   });
 
-  test('shows the account, and takes its password: 303 to the target, one more authentication, a new key', async () => {
+  test('shows the account, and accepts its password: 303 to the target, a new authentication, a new key', async () => {
     const browser = await service.signedIn('alice');
     const before = await authentications('alice');
     await browser.get('/reauth?kind=change_password');
@@ -85,7 +85,7 @@ describe('re-authentication', () => {
     expect(browser.shown.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);
   });
 
-  test('the key before is worth nothing half a minute later (S-61)', async () => {
+  test('invalidates the previous key after half a minute (S-61)', async () => {
     const browser = await service.signedIn('alice');
     const planted = new Map(browser.cookies);
     await browser.get('/reauth');
@@ -97,7 +97,7 @@ describe('re-authentication', () => {
     expect((await browser.get('/reauth')).status).toBe(200);
   });
 
-  test('with a password above the limit of bytes answers as with a wrong one, and counts it', async () => {
+  test('treats a password above the byte limit as wrong, and counts it', async () => {
     const page = async (password: string): Promise<string> => {
       const browser = await service.signedIn('alice');
       await browser.get('/reauth');
@@ -126,7 +126,7 @@ describe('re-authentication', () => {
     expect(await authentications('alice')).toBe(before);
   });
 
-  test('five wrong passwords in a row end the session; a right one in between starts the count again', async () => {
+  test('ends the session after five consecutive wrong passwords, while a right one resets the count', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     for (let count = 0; count < 4; count += 1) await browser.submit({ password: 'wrong' }, REAUTH);
@@ -144,7 +144,7 @@ describe('re-authentication', () => {
     expect(browser.shown.text).toContain('You were signed out');
   });
 
-  test('max_age answers at once while the last authentication is younger', async () => {
+  test('max_age continues at once while the last authentication is recent enough', async () => {
     const browser = await service.signedIn('alice');
     const target = `${AUTHORIZATION_ISSUER}account/password/change`;
     expect((await browser.get('/reauth?kind=change_password&max_age=61')).location).toBe(target);
@@ -154,7 +154,7 @@ describe('re-authentication', () => {
     }
   });
 
-  test('by a method that the account does not have is refused, without charge', async () => {
+  test('with a method that the account does not have is refused, without being counted', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     await browser.submit({ method: 'passkey', password: PASSWORD }, REAUTH);
@@ -173,7 +173,7 @@ describe('re-authentication', () => {
     expect(await authentications('alice')).toBe(before);
   });
 
-  test('on a page that was open for too long asks once more', async () => {
+  test('on a page that was open for too long asks again', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     service.clock.advanceSeconds(3600);
@@ -183,7 +183,7 @@ describe('re-authentication', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  test('of an account without a password offers to sign out, and no form that could not be answered', async () => {
+  test('offers accounts without a password to sign out, without an unusable form', async () => {
     await service.person('bare');
     const browser = await service.signedIn('bare');
     await sql(
@@ -199,8 +199,8 @@ describe('re-authentication', () => {
   });
 });
 
-describe('re-authentication for an authorization request', () => {
-  test('may be cancelled, which the client learns', async () => {
+describe('reauthentication for an authorization request', () => {
+  test('can be canceled, which is reported to the client', async () => {
     const client = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { prompt: 'login' }));
@@ -216,7 +216,7 @@ describe('re-authentication for an authorization request', () => {
     expect(rows).toEqual([{ cancel_reason: 'user' }]);
   });
 
-  test('of a session that has ended meanwhile is answered in the language of the request (browser-flows 12.3)', async () => {
+  test("of a session ended in the meantime is answered in the request's language (browser-flows 12.3)", async () => {
     const client = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { prompt: 'login', ui_locales: 'de' }));
@@ -231,7 +231,7 @@ describe('re-authentication for an authorization request', () => {
     expect(browser.shown.text).toContain('Sie wurden abgemeldet');
   });
 
-  test('continues with the same session, and the request does not ask for it again (oauth 20, fact 8)', async () => {
+  test('continues with the same session, and satisfies the request (oauth 20, fact 8)', async () => {
     const client = await service.client({ secret: 's', metadata: { first_party: true } });
     const browser = await service.signedIn('alice');
     for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {

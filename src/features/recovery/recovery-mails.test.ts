@@ -68,8 +68,8 @@ function linkIn(mail: { readonly html: string; readonly text: string }): string 
   return link ?? '';
 }
 
-describe('acceptance 17: what arrives for an address of', () => {
-  test('an active account: one link, its life, and who asked for it', async () => {
+describe('acceptance 17: the mail for', () => {
+  test('an active account: one link, its lifetime, and the requester', async () => {
     const email = await person();
     await ask(email.toUpperCase(), service.browser({ address: '203.0.113.9' }));
     const [mail, ...more] = await mails.deliver(service.core);
@@ -110,7 +110,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     expect(mail?.html).toContain(`<html lang="${acceptLanguage}"`);
   });
 
-  test('an account without a password: how else to sign in, and no link to set one', async () => {
+  test('an account without a password: how to sign in, and no link to set a password', async () => {
     const email = await person();
     await sql(
       testDatabase.database,
@@ -123,7 +123,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     expect(linkIn(mail ?? expect.fail('no mail'))).toBe('https://auth.example.org/login');
   });
 
-  test('an account without a password that signs in elsewhere: where, in words, but no service that is switched off', async () => {
+  test('an account that signs in only upstream: the provider names, except disabled ones', async () => {
     const ids = ['01JD3Q5Z8W2N4K6M7P9R0S1T2V', '01JD3Q5Z8W2N4K6M7P9R0S1T3W', '01JD3Q5Z8W2N4K6M7P9R0S1T4X'];
     const names = ['Acme', 'Old Club', 'Forge'];
     const providers = ids.map((id, index) => ({
@@ -156,7 +156,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 
-  test('nobody: nothing, unless the operator wants it said', async () => {
+  test('an unknown address: nothing, unless configured', async () => {
     await ask('stranger@mail.example');
     expect(await mails.deliver(service.core)).toEqual([]);
     const talkative = await start({}, { notifyUnknownRecovery: true });
@@ -171,7 +171,7 @@ describe('acceptance 17: what arrives for an address of', () => {
   });
 });
 
-test('each mail that is asked for brings a link of its own, and all work until one is used', async () => {
+test('every requested mail has its own link, and all links work until one is used', async () => {
   const email = await person();
   const browser = await ask(email);
   await browser.follow();
@@ -186,20 +186,20 @@ test('each mail that is asked for brings a link of its own, and all work until o
   }
 });
 
-test('asking again before the first mail left sends one', async () => {
+test('a second request before the first mail is sent sends one mail', async () => {
   const browser = await ask(await person());
   await browser.follow();
   await browser.submit({}, { action: new URL(browser.shown.url).pathname });
   expect(await mails.deliver(service.core)).toHaveLength(1);
 });
 
-test('a mail that could not be sent within the hour is not sent any more', async () => {
+test('a mail that could not be sent within the hour is dropped', async () => {
   await ask(await person());
   service.clock.advanceSeconds(3601);
   expect(await mails.deliver(service.core)).toEqual([]);
 });
 
-describe('an address that everybody asks about (S-94)', () => {
+describe('an address requested by many clients (S-94)', () => {
   const limits = { perIp: { burst: 3, perSecond: 3 / 3600 }, perAddress: { burst: 3, perSecond: 1 / 3600 } };
   const CLIENTS = 1000;
   const AT_ONCE = 40;
@@ -247,13 +247,13 @@ describe('an address that everybody asks about (S-94)', () => {
 });
 
 describe('an internationalized address (RFC 6531)', () => {
-  test('gets its mail in whatever form it is typed', async () => {
+  test('gets its mail in any of its spellings', async () => {
     await person({ email: 'renée@mail.example' });
     await ask('RENE\u0301E@mail.example');
     expect(await mails.deliver(service.core)).toMatchObject([{ to: 'renée@mail.example' }]);
   });
 
-  test('is refused, whoever has it, once the mail server is known not to take it', async () => {
+  test('is rejected for all users once the mail server is known not to support it', async () => {
     const old = await startMails({ hideSMTPUTF8: true });
     const local = await startPages(testDatabase.database, {
       registration: { estimator },

@@ -83,7 +83,7 @@ async function jobs(): Promise<{ queue: string; payload: unknown }[]> {
 }
 
 describe('GET /recover', () => {
-  test('asks for the address without a statement, and the sign-in page leads there (browser-flows 7.1)', async () => {
+  test('asks for the email address without a statement, and is linked on the sign-in page (browser-flows 7.1)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     expect(browser.shown.body).toContain('href="/recover"');
@@ -94,7 +94,7 @@ describe('GET /recover', () => {
     expectCleanPage(body);
   });
 
-  test('is shown in the language that the footer or the query asks for', async () => {
+  test('uses the language requested by the footer or the query', async () => {
     const browser = service.browser();
     expect((await browser.get('/recover?ui_locales=de')).text).toContain('Passwort vergessen?');
     expect((await browser.get('/recover')).body).toContain('lang="de"');
@@ -103,7 +103,7 @@ describe('GET /recover', () => {
   test.each<[string, PageServiceOptions]>([
     ['passwords are switched off', { arePasswordsEnabled: false }],
     ['recovery is switched off', { recovery: { account: { passwordRecoveryEnabled: false } } }],
-  ])('while %s every page says so, nothing leads there, and no form has an effect', async (_, options) => {
+  ])('while %s says so on every page, is not linked, and accepts no form', async (_, options) => {
     const { email } = await person();
     const count = (await jobs()).length;
     await withService(options, async (closed) => {
@@ -120,7 +120,7 @@ describe('GET /recover', () => {
     expect(await jobs()).toHaveLength(count);
   });
 
-  test('leads people who are signed in to the start page; a dead session counts as none', async () => {
+  test('redirects signed-in users to the start page, but not those with a dead session', async () => {
     const { username } = await person();
     const browser = await signIn(username, OLD);
     for (const path of ['/recover', '/recover/progress/01JD3Q5Z8W2N4K6M7P9R0S1T00']) {
@@ -132,7 +132,7 @@ describe('GET /recover', () => {
 });
 
 describe('POST /recover', () => {
-  test('stores the request with one job that holds no address, and leads to the progress page', async () => {
+  test('stores the request with one job without the email address, and redirects to the progress page', async () => {
     const { email } = await person();
     await sql(testDatabase.database, 'delete from queue_jobs');
     const id = await begin(service.browser({ address: '203.0.113.7' }), ` ${email.toUpperCase()} `);
@@ -163,7 +163,7 @@ describe('POST /recover', () => {
   });
 
   test.each(['', 'nobody', 'a@', '@b.example', 'a b@c.example', 'a@b.example, c@d.example', 'a@[127.0.0.1]'])(
-    'refuses %j, which is not an address, and keeps what was typed',
+    'rejects the invalid address %j, and keeps the input',
     async (email) => {
       const browser = service.browser();
       await browser.get('/recover');
@@ -175,7 +175,7 @@ describe('POST /recover', () => {
     },
   );
 
-  test('a form that is an hour old is shown again with the address', async () => {
+  test('shows a form older than an hour again with the address', async () => {
     const browser = service.browser();
     await browser.get('/recover');
     service.clock.advanceSeconds(3601);
@@ -184,7 +184,7 @@ describe('POST /recover', () => {
     expect(body).toContain('value="someone@mail.example"');
   });
 
-  test('of six open recoveries of one address the first is closed', async () => {
+  test('closes the first of six open recoveries of one address', async () => {
     const { email } = await person();
     const browsers = Array.from({ length: 6 }, () => service.browser());
     const ids: string[] = [];
@@ -201,8 +201,8 @@ describe('POST /recover', () => {
   });
 });
 
-describe('what the job finds (acceptance 17)', () => {
-  test('an active account with a password: a ticket, to the address that is stored, stored as its digest', async () => {
+describe("the job's result (acceptance 17)", () => {
+  test('for an active account with a password: a ticket, sent to the stored address, stored as a digest', async () => {
     const { email, username } = await person();
     const id = await begin(service.browser(), email.toUpperCase());
     const mail = await mailFor(id);
@@ -219,7 +219,7 @@ describe('what the job finds (acceptance 17)', () => {
     expect(await events(username)).toEqual(['recovery_started']);
   });
 
-  test('one that never had a password: no ticket, unless the operator wants it', async () => {
+  test('for an account that never had a password: no ticket, unless configured', async () => {
     const { email } = await person();
     await sql(
       testDatabase.database,
@@ -231,18 +231,18 @@ describe('what the job finds (acceptance 17)', () => {
     expect(await mailFor(id, { setsFirstPassword: true })).toMatchObject({ kind: 'ticket', to: email });
   });
 
-  test.each([['isLocked'], ['isDeactivated']])('one with %s: nothing', async (state) => {
+  test.each([['isLocked'], ['isDeactivated']])('for one with %s: nothing', async (state) => {
     const { email, username } = await person({ [state]: true });
     expect(await mailFor(await begin(service.browser(), email))).toBeUndefined();
     expect(await events(username)).toEqual([]);
   });
 
-  test('no account: that, and where it could be said', async () => {
+  test('for an unknown address: the result `unknown` with that address', async () => {
     const id = await begin(service.browser(), 'Stranger@Mail.example');
     expect(await mailFor(id)).toMatchObject({ kind: 'unknown', to: 'Stranger@mail.example' });
   });
 
-  test('a new password ends sign-ins that wait for a second factor after the old one', async () => {
+  test('a new password ends sign-ins pending on a second factor after the old one', async () => {
     const { username, email, user } = await person();
     const app = await giveAuthenticatorApp(service.core, user);
     const stranger = await signIn(username, OLD);
@@ -262,7 +262,7 @@ describe('what the job finds (acceptance 17)', () => {
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
   });
 
-  test('a recovery that is an hour old, or over: nothing', async () => {
+  test('for a recovery that is an hour old, or finished: nothing', async () => {
     const { email } = await person();
     const id = await begin(service.browser(), email);
     service.clock.advanceSeconds(3600);
@@ -277,7 +277,7 @@ describe('what the job finds (acceptance 17)', () => {
 });
 
 describe('/recover/progress/{session_id}', () => {
-  test('says where the mail went, and sends it again with the same answer for every address', async () => {
+  test('shows the recipient, and resends with the same response for every address', async () => {
     const { email } = await person();
     for (const address of [email, 'absent@mail.example']) {
       const browser = service.browser();
@@ -304,7 +304,7 @@ describe('/recover/progress/{session_id}', () => {
     }
   });
 
-  test('is for the browser that asked, which remembers the last four (browser-flows 2.1)', async () => {
+  test('is limited to the requesting browser, which remembers the last four (browser-flows 2.1)', async () => {
     const browser = service.browser();
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) ids.push(await begin(browser, `many${index}@mail.example`));
@@ -322,7 +322,7 @@ describe('/recover/progress/{session_id}', () => {
     }
   });
 
-  test('an hour later it leads to the beginning', async () => {
+  test('redirects to the start after an hour', async () => {
     const browser = service.browser();
     const path = `/recover/progress/${await begin(browser, 'late@mail.example')}`;
     await browser.get(path);
@@ -334,7 +334,7 @@ describe('/recover/progress/{session_id}', () => {
     expect(body).toContain('href="/recover"');
   });
 
-  test('a form that is too old is shown again, nothing is sent', async () => {
+  test('shows an expired form again, without sending anything', async () => {
     await withService({ recovery: { account: { recoverySessionTtlSeconds: 86_400 } } }, async (patient) => {
       const browser = patient.browser();
       const path = `/recover/progress/${await begin(browser, 'patient@mail.example')}`;
@@ -348,10 +348,10 @@ describe('/recover/progress/{session_id}', () => {
   });
 });
 
-describe('limits (browser-flows 14)', () => {
+describe('rate limits (browser-flows 14)', () => {
   const HOURLY = { burst: 3, perSecond: 3 / 3600 };
 
-  test('three mails an hour from one address, resends included, also on another instance', async () => {
+  test('allow three mails an hour from one address, including resends, across instances', async () => {
     const limits = { perIp: HOURLY };
     await withService({ recovery: { limits } }, async (one) => {
       const browser = one.browser({ address: '203.0.113.50' });
@@ -373,7 +373,7 @@ describe('limits (browser-flows 14)', () => {
     });
   });
 
-  describe('while mails wait for longer than ten minutes', () => {
+  describe('while mails are delayed by more than ten minutes', () => {
     /** Inserts a job that is eleven minutes late. */
     const wait = async (queue: string) =>
       await sql(
@@ -383,7 +383,7 @@ describe('limits (browser-flows 14)', () => {
         [queue, new Date(service.clock.now() - 660_000)],
       );
 
-    test('no further one is promised, with 503 and a text of its own, and nothing is queued; signing in goes on', async () => {
+    test('return 503 with its own message and queue nothing, while sign-in still works', async () => {
       const browser = service.browser();
       const path = `/recover/progress/${await begin(browser, 'late0@mail.example')}`;
       await wait('send-security-notice');
@@ -405,7 +405,7 @@ describe('limits (browser-flows 14)', () => {
       }
     });
 
-    test('other work that waits does not count, and what was measured before is measured again', async () => {
+    test('ignore other queued jobs, and refresh an outdated measurement', async () => {
       await sql(testDatabase.database, 'delete from queue_jobs');
       await wait('cleanup-rate-limits');
       service.core.instance.areMailsLate = true;
@@ -415,7 +415,7 @@ describe('limits (browser-flows 14)', () => {
     });
   });
 
-  test('three mails to one address, in whatever case it is typed and from anywhere; refused ones cost nothing', async () => {
+  test('allow three mails to one email address, in any case and from anywhere; refused ones are not counted', async () => {
     const limits = { perIp: HOURLY, perAddress: { burst: 3, perSecond: 1 / 3600 } };
     await withService({ recovery: { limits } }, async (limited) => {
       for (const email of ['cannon@mail.example', 'CANNON@mail.example', 'cannon@MAIL.example']) {

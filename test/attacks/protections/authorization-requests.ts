@@ -21,7 +21,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
       },
     ],
     test: 'src/features/end-session/end-session.test.ts',
-    testName: 'a page names the host: nobody is led to an address that a stranger chose',
+    testName: 'shows a page that names the host: no automatic redirect to an untrusted URI',
   },
   {
     name: 'redirect-uri-exact',

@@ -21,7 +21,7 @@ export const DATA_EXPORT: readonly Protection[] = [
     attack: 123,
     removals: [{ text: 'requireRecentAuthentication(context);\n  const { language }', instead: 'const { language }' }],
     test: EXPORT,
-    testName: 'asks who one is again',
+    testName: 'requires reauthentication after a while',
   },
   {
     name: 'data-export-download-reauth',
@@ -34,7 +34,7 @@ export const DATA_EXPORT: readonly Protection[] = [
       },
     ],
     test: EXPORT,
-    testName: 'of a person who is signed in for long',
+    testName: 'requires reauthentication after an old sign-in',
   },
   {
     name: 'data-export-once',
@@ -47,7 +47,7 @@ export const DATA_EXPORT: readonly Protection[] = [
       },
     ],
     test: EXPORT,
-    testName: 'at the same moment as one in another process',
+    testName: 'waits for a concurrent start in another process, and returns its export',
   },
   {
     name: 'data-export-deactivated',

@@ -16,7 +16,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: 'src/features/login/passkey.test.ts',
-    testName: 'is refused (acceptance 9)',
+    testName: 'is rejected (acceptance 9)',
   },
   {
     name: 'passkey-origin',
@@ -66,7 +66,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'is used up with its challenge',
+    testName: 'consumes its challenge, whatever the result',
   },
   {
     name: 'passkey-challenge-browser',
@@ -79,7 +79,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'is answered by the browser that asked',
+    testName: 'must be used by the same browser within five minutes',
   },
   {
     name: 'passkey-owner',
@@ -91,7 +91,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'has to be of the person whose password it was',
+    testName: 'must belong to the user whose password was entered (S-90)',
   },
   {
     name: 'passkey-counter',
@@ -105,7 +105,7 @@ export const PASSKEYS: readonly Protection[] = [
       { text: '\n    and (k.sign_count = 0 or k.sign_count < :signCount::bigint)' },
     ],
     test: SIGN_IN,
-    testName: 'whose counter went back is refused',
+    testName: 'with a decreased counter is rejected, with a warning',
   },
   {
     name: 'passkey-last-way',

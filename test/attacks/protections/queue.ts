@@ -234,7 +234,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/features/recovery/recovery.test.ts',
-    testName: 'while mails wait for longer than ten minutes',
+    testName: 'while mails are delayed by more than ten minutes',
   },
   {
     name: 'queue-watched',
@@ -295,7 +295,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: "       and e.created_at <= :now::timestamptz + interval '1 minute'\n" }],
     test: 'src/features/data-export/data-export.test.ts',
-    testName: 'F-14: that was made',
+    testName: 'F-14: works after one that was started while the clock was ahead',
   },
   {
     name: 'clock-late-queue',

@@ -81,7 +81,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/recovery/recovery-mails.test.ts',
-    testName: 'an address that everybody asks about (S-94)',
+    testName: 'an address requested by many clients (S-94)',
   },
   {
     name: 'recovery-ticket-looks',

@@ -73,7 +73,7 @@ export const SEALED: readonly Protection[] = [
       { text: "if (deps.clock.now() - opened.sealedAt >= POSTED_LIFETIME_MS) throw new LatchkeyError('expired');" },
     ],
     test: 'src/features/end-session/end-session.test.ts',
-    testName: 'an address of it',
+    testName: 'rejects a continuation URL of it',
   },
   {
     name: 'sealed-ticket-grant',
