@@ -278,8 +278,8 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'registration: the new account in the last step, none before',
         shownBy: [
-          ['src/features/registration/steps.test.ts', 'asks for the display name first, without a requester'],
-          ['src/features/registration/steps.test.ts', 'has nothing in common with what the browser held before'],
+          ['src/features/registration/steps.test.ts', 'first asks for the display name, without a requester'],
+          ['src/features/registration/steps.test.ts', "shares nothing with the browser's previous session"],
         ],
       },
       {
@@ -301,7 +301,7 @@ export const CHECKS: readonly Check[] = [
             'src/features/device/device.test.ts',
             'gets a device code, a user code and the verification URLs, in one statement',
           ],
-          ['src/features/revocation/revocation.test.ts', 'of the caller ends its session in two statements'],
+          ['src/features/revocation/revocation.test.ts', 'in two statements, with an empty 200 (RFC 7009 2.2)'],
         ],
       },
       {
@@ -321,7 +321,7 @@ export const CHECKS: readonly Check[] = [
         what: 'userinfo: the user of the token',
         shownBy: [
           ['src/features/userinfo/userinfo.test.ts', 'openid alone shows the subject and the username'],
-          ['src/features/userinfo/userinfo.test.ts', 'nobody is the requester'],
+          ['src/features/userinfo/userinfo.test.ts', 'is invalid_token, without a requester in the log'],
         ],
       },
       {
@@ -348,7 +348,12 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'back-channel logout by a provider: none',
-        shownBy: [['src/features/upstream-login/backchannel-logout.test.ts', 'needs neither cookie nor form token']],
+        shownBy: [
+          [
+            'src/features/upstream-login/backchannel-logout.test.ts',
+            'needs no cookie or form token, is unreadable to other origins, and takes six statements',
+          ],
+        ],
       },
       {
         what: 'client address, by peer, header, port, IPv6, Forwarded',
@@ -589,7 +594,10 @@ export const CHECKS: readonly Check[] = [
         what: 'in the log',
         shownBy: [
           [SECRETS, 'no secret is in the log, errors, metrics, traces'],
-          ['src/features/token/token-endpoint.test.ts', 'no token, code or secret that the endpoint saw'],
+          [
+            'src/features/token/token-endpoint.test.ts',
+            'logs no token, code or secret that the endpoint received or issued (security 3.8)',
+          ],
           ['test/attacks/database-dump.test.ts', 'a dump of the database after every flow'],
         ],
       },

@@ -69,7 +69,7 @@ async function registrations(): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-describe('registration with a puzzle (browser-flows 5.4)', () => {
+describe('registration with a CAPTCHA (browser-flows 5.4)', () => {
   test.each<[CaptchaConfig['service'], string, string, RegExp, string]>([
     [
       'recaptcha_v2',
@@ -92,7 +92,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
       /script-src 'self' (https:\/\/hcaptcha\.com https:\/\/\*\.hcaptcha\.com); style-src 'self' \1; .*connect-src 'self' \1; .*; frame-src \1$/,
       'https://js.hcaptcha.com/1/api.js?recaptchacompat=off&amp;hl=en',
     ],
-  ])('%s: the page loads it from there alone, and its answer is asked about once', async (...row) => {
+  ])('%s: the page loads only its script, and its response is verified once', async (...row) => {
     const [service, field, verifyUrl, policy, script] = row;
     await withCaptcha({ ...TURNSTILE, service }, async (pages) => {
       const browser = pages.browser({ address: '192.0.2.77' });
@@ -116,7 +116,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
     ['nothing', {}],
     ["another service's field", { 'h-captcha-response': 'answer' }],
     ['two fields', { [SOLVED]: 'answer', 'g-recaptcha-response': 'answer' }],
-  ])('S-125: %s is refused without asking, and nothing is written', async (_what, fields) => {
+  ])('S-125: %s is rejected without a request to the service, and nothing is written', async (_what, fields) => {
     await withCaptcha(TURNSTILE, async (service) => {
       const before = await registrations();
       const page = await register(service.browser(), fields);
@@ -171,7 +171,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
     });
   });
 
-  test('a service that failed five times in a row is left alone for ten seconds (operations 9.3)', async () => {
+  test('a service that failed five times in a row is not called for ten seconds (operations 9.3)', async () => {
     await withCaptcha(TURNSTILE, async (service) => {
       says({}, 500);
       for (let failures = 0; failures < 6; failures += 1) await register(service.browser(), { [SOLVED]: 'answer' });
@@ -182,7 +182,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
     });
   });
 
-  test('an answer is not used up by a form that is wrong anyway', async () => {
+  test('an invalid form does not consume a CAPTCHA response', async () => {
     await withCaptcha(TURNSTILE, async (service) => {
       const page = await register(service.browser(), { [SOLVED]: 'answer', password_confirm: 'other' });
       expect(page.status).toBe(200);
@@ -190,7 +190,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
     });
   });
 
-  test('the script of hCaptcha puts its answer into the field of reCAPTCHA as well, which does no harm', async () => {
+  test("accepts that hCaptcha's script also fills the field of reCAPTCHA", async () => {
     await withCaptcha({ ...TURNSTILE, service: 'hcaptcha' }, async (service) => {
       const both = { 'h-captcha-response': 'answer', 'g-recaptcha-response': 'answer' };
       expect((await register(service.browser(), both)).status).toBe(303);
@@ -199,7 +199,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
     });
   });
 
-  test('one address has 30 answers asked about at once', async () => {
+  test('allows one address a burst of 30 verifications', async () => {
     await withCaptcha(TURNSTILE, async (service) => {
       says({ success: false });
       const browser = service.browser({ address: '198.51.100.9' });
@@ -210,7 +210,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
   });
 });
 
-test('a lost password has one where captcha.on says so, and no mail is promised without', async () => {
+test('password recovery has a CAPTCHA if captcha.on includes it, and sends no mail without one', async () => {
   await withCaptcha({ ...TURNSTILE, forms: ['recover'] }, async (service) => {
     const browser = service.browser();
     expect((await browser.get('/register/password')).body).not.toContain('captcha');
@@ -221,7 +221,7 @@ test('a lost password has one where captcha.on says so, and no mail is promised 
   });
 });
 
-test('signing in has one after three wrong passwords from an address, for everybody there', async () => {
+test('sign-in has a CAPTCHA after three wrong passwords from an address, for all its users', async () => {
   await withCaptcha({ ...TURNSTILE, forms: ['login'] }, async (service) => {
     await insertTestAccount(testDatabase.database, { username: 'amira', password: 'right' });
     const address = '203.0.113.5';

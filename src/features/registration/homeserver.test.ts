@@ -70,11 +70,11 @@ async function provisioning(username: string): Promise<JobState[]> {
   );
 }
 
-describe('a name that somebody wants', () => {
+describe('a requested name', () => {
   test.each([
     ['taken-there', 'is somebody else at the homeserver'],
     ['bridge-bot', 'is reserved by an application service'],
-  ])('%s is not to be had: it %s (browser-flows 5.5, S-82)', async (username) => {
+  ])('%s is unavailable: it %s (browser-flows 5.5, S-82)', async (username) => {
     homeserver.addUser('taken-there');
     const answer = await beginRegistration(service.browser(), { username });
     expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
@@ -85,24 +85,24 @@ describe('a name that somebody wants', () => {
   test.each([
     ['Dana', 'breaks a rule'],
     ['admin', 'is banned'],
-  ])('%s, which %s, is not asked for', async (username) => {
+  ])('%s, which %s, is not checked at the homeserver', async (username) => {
     await beginRegistration(service.browser(), { username });
     expect(homeserver.requests).toEqual([]);
   });
 
-  test('is asked for by what passes all other checks only, so that questions are bounded', async () => {
+  test('is checked at the homeserver only after all other checks pass, which bounds the calls', async () => {
     await beginRegistration(service.browser(), { username: 'weak', password: 'short', password_confirm: 'short' });
     expect(homeserver.requests).toEqual([]);
   });
 
-  test('is asked for once by the form, and once at the end', async () => {
+  test('is checked once by the form, and once at the end', async () => {
     await registerWholly(service.browser(), 'asked');
     const asked = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
     // `finish` is opened twice, and each visit decides what comes next.
     expect(asked).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
   });
 
-  test('in the step for another name: taken there as well', async () => {
+  test('taken there as well is rejected in the step for another name', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'lost-there');
     homeserver.addUser('lost-there');
@@ -118,7 +118,7 @@ describe('a name that somebody wants', () => {
     expect(await count('users', 'found-here')).toBe(1);
   });
 
-  test('that became free again leads back to the end', async () => {
+  test('that became free again redirects back to the last step', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'free-again');
     homeserver.addUser('free-again');
@@ -128,7 +128,7 @@ describe('a name that somebody wants', () => {
   });
 });
 
-describe('while the homeserver does not answer', () => {
+describe('while the homeserver does not respond', () => {
   test.each([
     ['refuses connections', { kind: 'refuse' }],
     ['never answers', { kind: 'hang' }],
@@ -136,21 +136,18 @@ describe('while the homeserver does not answer', () => {
     ['answers 429', { kind: 'answer', status: 429, headers: { 'retry-after': '60' } }],
     ['answers a page', { kind: 'answer', status: 200, body: '<html>' }],
     ['answers another error', { kind: 'answer', status: 400, body: '{"errcode":"M_UNKNOWN"}' }],
-  ] as const)(
-    '(it %s) the form says so, keeps what was typed, and nothing is written (F-17, S-82)',
-    async (_, fault) => {
-      await homeserver.setFault(fault);
-      const browser = service.browser();
-      const answer = await beginRegistration(browser, { username: 'early-bird' });
-      expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-      expect(answer.forms[0]?.inputs.get('username')).toBe('early-bird');
-      expectCleanPage(answer.body);
-      expect(await count('user_registrations', 'early-bird')).toBe(0);
-      expect(service.lines.filter((line) => line.includes('homeserver.failed')).length).toBeGreaterThan(0);
-    },
-  );
+  ] as const)('(it %s) the form says so, keeps the input, and writes nothing (F-17, S-82)', async (_, fault) => {
+    await homeserver.setFault(fault);
+    const browser = service.browser();
+    const answer = await beginRegistration(browser, { username: 'early-bird' });
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expect(answer.forms[0]?.inputs.get('username')).toBe('early-bird');
+    expectCleanPage(answer.body);
+    expect(await count('user_registrations', 'early-bird')).toBe(0);
+    expect(service.lines.filter((line) => line.includes('homeserver.failed')).length).toBeGreaterThan(0);
+  });
 
-  test('the form counts for its address only as one that was looked at', async () => {
+  test('the form counts towards the address limit only as a check', async () => {
     await homeserver.setFault({ kind: 'refuse' });
     const limited = await startPages(testDatabase.database, {
       clock: service.clock,
@@ -179,7 +176,7 @@ describe('while the homeserver does not answer', () => {
   test.each([
     ['refuses connections', { kind: 'refuse' }],
     ['never answers', { kind: 'hang' }],
-  ] as const)('(it %s) the end waits: nothing is created, and a button repeats it', async (_, fault) => {
+  ] as const)('(it %s) the last step waits: nothing is created, and a button retries', async (_, fault) => {
     const username = `late-${fault.kind}`;
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, username);
@@ -197,7 +194,7 @@ describe('while the homeserver does not answer', () => {
     expect(await count('users', username)).toBe(1);
   });
 
-  test('registrations that are over are not held up by it', async () => {
+  test('completed registrations are not affected', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'over');
     await browser.get(finish);
@@ -206,7 +203,7 @@ describe('while the homeserver does not answer', () => {
   });
 });
 
-describe('somebody who has registered', () => {
+describe('a newly registered user', () => {
   async function register(username: string, displayName: string | undefined): Promise<Browser> {
     const browser = service.browser();
     await beginRegistration(browser, { username });
@@ -216,7 +213,7 @@ describe('somebody who has registered', () => {
     return browser;
   }
 
-  test('exists at the homeserver as soon as the one job has run (check 11)', async () => {
+  test('exists at the homeserver as soon as the job has run (check 11)', async () => {
     await register('amira', 'Amira Öz');
     expect(await provisioning('amira')).toMatchObject([{ payload: { display_name: 'Amira Öz' }, attempt: 0 }]);
     expect(homeserver.user('amira')).toBeUndefined();
@@ -225,13 +222,13 @@ describe('somebody who has registered', () => {
     expect(await provisioning('amira')).toEqual([]);
   });
 
-  test('who chose no display name is called by the username', async () => {
+  test('without a display name is named after the username', async () => {
     await register('plain', undefined);
     await tellHomeserver(service.core);
     expect(homeserver.user('plain')).toMatchObject({ displayName: 'plain' });
   });
 
-  test('while it is away exists there once it is back: the job waits longer each time, a quarter of an hour at most', async () => {
+  test('is created after an outage: the job backs off, by a quarter of an hour at most', async () => {
     await register('patient-one', undefined);
     await homeserver.setFault({ kind: 'refuse' });
     const waits: number[] = [];
@@ -255,7 +252,7 @@ describe('somebody who has registered', () => {
     expect(homeserver.user('patient-one')).toBeDefined();
   });
 
-  test('is given up after three days, and then the job says why', async () => {
+  test('is given up after three days, and the job records the reason', async () => {
     await register('forgotten', undefined);
     await homeserver.setFault({ kind: 'answer', status: 503 });
     service.clock.advanceSeconds(72 * 3600 - 1);
@@ -268,7 +265,7 @@ describe('somebody who has registered', () => {
     ]);
   });
 
-  test('is tried again when the homeserver asks for it, and not before', async () => {
+  test('is retried when the homeserver requests it, and not before', async () => {
     await register('throttled', undefined);
     await homeserver.setFault({ kind: 'answer', status: 429, headers: { 'retry-after': '300' } });
     await tellHomeserver(service.core);
@@ -281,7 +278,7 @@ describe('somebody who has registered', () => {
     expect(await provisioning('throttled')).toEqual([]);
   });
 
-  test('is not tried again when the homeserver refuses for good', async () => {
+  test('is not retried after a permanent error of the homeserver', async () => {
     await register('refused', undefined);
     await homeserver.setFault({ kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' });
     await tellHomeserver(service.core);
@@ -305,7 +302,7 @@ describe('somebody who has registered', () => {
   });
 });
 
-test('without a homeserver nothing is asked and no job is written', async () => {
+test('without a homeserver it is not checked and no job is written', async () => {
   const alone = await startPages(testDatabase.database, { clock: service.clock, registration: { estimator } });
   await registerWholly(alone.browser(), 'alone');
   expect(await provisioning('alone')).toEqual([]);

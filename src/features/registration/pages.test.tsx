@@ -6,7 +6,7 @@ import { catalog, renderSample, sampleNamed } from '#test/support/samples.ts';
 import { emailCodeProblem } from './registration-problems.ts';
 import { everyProblem, registerSample, samplePolicy, samples, verifyEmailSample } from './samples.tsx';
 
-test.each(catalog.languages)('a form says in words what is wrong, all of it, in language %s', (language) => {
+test.each(catalog.languages)('a form shows all errors as text, in language %s', (language) => {
   const problems = everyProblem(catalog.in(language));
   const text = textOf(renderSample(sampleNamed(samples, 'register-password-rejected'), { language }));
   for (const { message } of problems) expect(text).toContain(message);
@@ -14,20 +14,20 @@ test.each(catalog.languages)('a form says in words what is wrong, all of it, in 
 });
 
 describe('the page that asks for the code', () => {
-  test('says what is wrong with a code at its field', () => {
+  test('shows an error of the code at its field', () => {
     const page = renderSample(sampleNamed(samples, 'register-code-rejected'));
     expect(page).toMatch(/<input [^>]*inputmode="numeric"[^>]*aria-describedby="code-error code-hint"/);
     const problems = (['invalid', 'invalid_code'] as const).map((code) => emailCodeProblem(catalog.in('en'), code));
     for (const { message } of problems) expect(textOf(page)).toContain(message);
   });
 
-  test('has no field for a code when no more can be tried, and the way to another one', () => {
+  test('has no code field after the last attempt, and a link to request another one', () => {
     const page = renderSample(sampleNamed(samples, 'register-code-over'));
     expect(page).not.toContain('name="code"');
     expect(page).toContain('value="resend"');
   });
 
-  test.each(HOSTILE_TEXTS)('shows hostile text %# that was typed as another address as text (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows hostile text %# entered as another email address as text (S-74)', (text) => {
     const page = (changedTo: string) =>
       renderSample(
         verifyEmailSample('x', () => ({ changedTo })),
@@ -38,8 +38,8 @@ describe('the page that asks for the code', () => {
   });
 });
 
-describe('the form that begins a registration', () => {
-  test('shows several problems of one field, each with its code', () => {
+describe('the first registration form', () => {
+  test('shows several errors of one field, each with its code', () => {
     const typed = ['username-invalid-chars', 'username-reserved'] as const;
     const sample = registerSample(
       'x',
@@ -50,14 +50,14 @@ describe('the form that begins a registration', () => {
     expect(page).toMatch(/<input [^>]*id="username"[^>]*aria-describedby="username-error username-hint"/);
   });
 
-  test('has a box for the terms that says where they are', () => {
+  test('has a checkbox for the terms that links to them', () => {
     const page = renderSample(sampleNamed(samples, 'register-password'));
     expect(page).toMatch(/<input type="checkbox" value="on"[^>]*id="accept_terms"/);
     expect(page).toContain('<label for="accept_terms">I accept the <a href="https://example.org/terms"');
     expect(Object.fromEntries(parseForms(page, '/')[0]?.inputs ?? [])).not.toHaveProperty('accept_terms');
   });
 
-  test.each(HOSTILE_TEXTS)('shows hostile text %# that was typed as a name as text (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows hostile text %# entered as a name as text (S-74)', (text) => {
     const page = (typed: string, shown = typed) =>
       renderSample(
         registerSample(

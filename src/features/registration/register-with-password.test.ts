@@ -71,7 +71,7 @@ async function accounts(username: string): Promise<number> {
 }
 
 describe('GET /register', () => {
-  test('redirects to the only way to register, with the continuation', async () => {
+  test('redirects to the only registration method, with the continuation', async () => {
     const page = await service.browser().get('/register?kind=change_password');
     expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/register/password?kind=change_password` });
   });
@@ -81,18 +81,18 @@ describe('GET /register', () => {
     ['new.name', '?username=new.name'],
     ['someone@mail.example', ''],
     ['<script>', ''],
-  ])('login_hint %s proposes a username', async (hint, query) => {
+  ])('login_hint %s suggests a username', async (hint, query) => {
     const page = await service.browser().get(`/register?login_hint=${encodeURIComponent(hint)}`);
     expect(page.location).toBe(`${ORIGIN}/register/password${query}`);
   });
 
-  test('remembers the language that it was asked for', async () => {
+  test('remembers the requested language', async () => {
     const browser = service.browser();
     const page = await browser.open('/register?ui_locales=de');
     expect(page.headers['content-language']).toBe('de');
   });
 
-  test('says so when registration is closed, with a link to sign in', async () => {
+  test('says that registration is closed, with a link to sign in', async () => {
     await withService({ isOpen: false }, async (closed) => {
       const page = await closed.browser().get('/register?kind=change_password');
       expect(page.status).toBe(200);
@@ -117,14 +117,14 @@ describe('POST /register', () => {
     [{ username: '' }, ''],
     [{ username: 'x'.repeat(256) }, ''],
     [{}, ''],
-  ])('%j leads to the password form', async (fields, more) => {
+  ])('%j redirects to the password form', async (fields, more) => {
     const answer = await post(fields);
     expect(answer.status).toBe(303);
     expect(answer.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
   });
 
   test.each(['01JD3Q5Z8W2N4K6M7P9R0S1T2V', 'google', '"><svg>'])(
-    'refuses the provider %s, which there is not, and keeps the name (browser-flows 5.2)',
+    'rejects the unknown provider %s, and keeps the name (browser-flows 5.2)',
     async (provider) => {
       const answer = await post({ provider, username: 'dana' });
       expect(answer).toMatchObject({ status: 200, errorCodes: ['unknown_provider'], location: undefined });
@@ -140,7 +140,7 @@ describe('POST /register', () => {
     });
   });
 
-  test('requires the token of a form (S-57)', async () => {
+  test('requires the form token (S-57)', async () => {
     const answer = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
     expect(answer).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
   });
@@ -153,12 +153,12 @@ describe('links to registration', () => {
     expect(login.body).toContain('href="/register?kind=change_password"');
   });
 
-  test('not where an account that exists is to be linked', async () => {
+  test('are not shown while linking an existing account', async () => {
     const login = await service.browser().get('/login?kind=link_upstream&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V');
     expect(login.body).not.toContain('/register');
   });
 
-  test('nowhere while it is closed', async () => {
+  test('are not shown while it is closed', async () => {
     await withService({ isOpen: false }, async (closed) => {
       for (const path of ['/', '/login']) expect((await closed.browser().get(path)).body).not.toContain('/register');
     });
@@ -166,7 +166,7 @@ describe('links to registration', () => {
 });
 
 describe('GET /register/password', () => {
-  test('shows the form, keeps the continuation, and fills in the name of the query', async () => {
+  test('shows the form, keeps the continuation, and prefills the name from the query', async () => {
     const page = await service.browser().get('/register/password?username=%20new%20&kind=change_password');
     expect(page.status).toBe(200);
     expect(page.forms).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('GET /register/password', () => {
     expectCleanPage(page.body);
   });
 
-  test('costs no statement without a session cookie', async () => {
+  test('takes no statement without a session cookie', async () => {
     await service.browser().get('/register/password');
     expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0, requester: undefined });
   });
@@ -194,7 +194,7 @@ describe('GET /register/password', () => {
     expect(page.forms[0]?.inputs.get('username')).toBe('');
   });
 
-  test('is sign-in when registration is closed, and POST does not exist then', async () => {
+  test('redirects to sign-in when registration is closed, and POST returns 404', async () => {
     await withService({ isOpen: false }, async (closed) => {
       const page = await closed.browser().get('/register/password?kind=change_password');
       expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/login?kind=change_password` });
@@ -203,7 +203,7 @@ describe('GET /register/password', () => {
     });
   });
 
-  test('redirects someone who is signed in to the target, and POST as well', async () => {
+  test('redirects signed-in users to the target, for POST as well', async () => {
     const browser = service.browser();
     await browser.get('/register/password?kind=change_password');
     const open = browser.shown;
@@ -224,7 +224,7 @@ describe('GET /register/password', () => {
     expect(await registrations()).toBe(before);
   });
 
-  test('treats a session that was ended elsewhere as none (2.5)', async () => {
+  test('treats a session ended elsewhere as none (2.5)', async () => {
     const browser = service.browser();
     await registerWholly(browser, 'ended');
     await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
@@ -234,7 +234,7 @@ describe('GET /register/password', () => {
     expect((await beginRegistration(browser, { username: 'ended-2' })).status).toBe(303);
   });
 
-  test('names the client that the person continues to, and allows the redirect back to it', async () => {
+  test('names the client that the user continues to, and allows the redirect back to it', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       metadata: { client_name: { '': 'Harbour Chat' } },
     });
@@ -266,7 +266,7 @@ describe('GET /register/password', () => {
 });
 
 describe('POST /register/password', () => {
-  test('begins a registration that holds no password in clear, and names it in a sealed cookie', async () => {
+  test('starts a registration without the plaintext password, and references it in a sealed cookie', async () => {
     const browser = service.browser();
     const answer = await beginRegistration(browser, { username: 'begun' }, '?kind=change_password');
     expect(answer.status).toBe(303);
@@ -310,7 +310,7 @@ describe('POST /register/password', () => {
       { password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
       ['password_compromised'],
     ],
-  ])('refuses %s', async (_, fields, codes) => {
+  ])('rejects %s', async (_, fields, codes) => {
     const before = await registrations();
     const answer = await begin({ username: 'free-name', ...fields });
     expect(answer.status).toBe(200);
@@ -340,20 +340,20 @@ describe('POST /register/password', () => {
     ['x'.repeat(256), ['username-too-long']],
     ['x'.repeat(243), ['username-too-long']],
     ['__proto__', ['username-reserved']],
-  ])('refuses the name %j (S-97)', async (username, codes) => {
+  ])('rejects the name %j (S-97)', async (username, codes) => {
     const answer = await begin({ username });
     expect(answer.status).toBe(200);
     expect(answer.errorCodes).toEqual(codes);
   });
 
   test.each(['alice.', 'constructor', 'tostring', 'x'.repeat(242), 'a=b/c+d-e_f', '1a'])(
-    'takes the name %s (S-97)',
+    'accepts the name %s (S-97)',
     async (username) => {
       expect((await begin({ username })).status).toBe(303);
     },
   );
 
-  test('a NUL in a name makes the form invalid', async () => {
+  test('returns 400 for a NUL in a name', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -367,7 +367,7 @@ describe('POST /register/password', () => {
     ['New Name', 'New Name'],
     ['Ümit', 'Ümit'],
     ['Admin', 'Admin'],
-  ])('offers for %j in the field: %j', async (username, shown) => {
+  ])('suggests for %j in the field: %j', async (username, shown) => {
     const answer = await begin({ username });
     expect(answer.forms[0]?.inputs.get('username')).toBe(shown);
     expect(answer.text.includes('How about newname?')).toBe(shown === 'newname');
@@ -382,7 +382,7 @@ describe('POST /register/password', () => {
     ['the username twice', 'kalamitsiyakalamitsiya'],
     ['the name of the service', 'example.org'],
     ['of 1,025 bytes', 'ö'.repeat(513), 'password_too_long'],
-  ])('refuses a password %s (S-93)', async (_, password, code = 'password_too_weak') => {
+  ])('rejects a password %s (S-93)', async (_, password, code = 'password_too_weak') => {
     const answer = await begin({ username: 'kalamitsiya', password, password_confirm: password });
     expect(answer.status).toBe(200);
     expect(answer.errorCodes).toEqual([code]);
@@ -394,7 +394,7 @@ describe('POST /register/password', () => {
     ['64 characters', 'vK3 zebra!'.repeat(7).slice(0, 64)],
     ['1,024 bytes', 'zqX9 lantern'.repeat(100).slice(0, 1024)],
     ['a name like a property', '  constructor __proto__ seven  '],
-  ])('takes a password of %s exactly as it is (S-93)', async (_, password) => {
+  ])('accepts a password of %s unchanged (S-93)', async (_, password) => {
     const browser = service.browser();
     const username = `exact-${newId(service.clock.now()).toLowerCase()}`;
     await beginRegistration(browser, { username, password, password_confirm: password });
@@ -411,13 +411,13 @@ describe('POST /register/password', () => {
     expect((await signIn(password)).status).toBe(303);
   });
 
-  test('keeps what was typed but for the passwords', async () => {
+  test('keeps the input except the passwords', async () => {
     const answer = await begin({ username: 'alice', email: 'a@b.example' });
     expect(answer.forms[0]?.inputs.get('username')).toBe('alice');
     expect(answer.body).not.toContain(NEW_PASSWORD);
   });
 
-  test('ignores an e-mail address, since none is asked for', async () => {
+  test('ignores an email address, since none is required', async () => {
     expect((await begin({ username: 'no-mail', email: 'not an address' })).status).toBe(303);
   });
 
@@ -432,7 +432,7 @@ describe('POST /register/password', () => {
     },
   );
 
-  test('requires the terms to be accepted where there are any, and keeps the tick', async () => {
+  test('requires the terms to be accepted if there are any, and keeps the checkbox state', async () => {
     await withService({ tosUri: 'https://example.org/terms?a=1&b=2' }, async (strict) => {
       const refused = await begin({ username: 'terms' }, strict);
       expect(refused.errorCodes).toEqual(['required']);
@@ -447,7 +447,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('lets people choose only names that are allowed, where some are', async () => {
+  test('accepts only allowed names, where configured', async () => {
     const allowedUsernames = {
       literals: ['eve'],
       prefixes: ['team-'],
@@ -463,7 +463,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('refuses requesters that are banned by address or user agent, and logs by which setting (5.5)', async () => {
+  test('rejects requesters banned by address or user agent, and logs by which setting (5.5)', async () => {
     const requester = {
       bannedIps: [
         { address: '198.51.100.0', prefixLength: 24, family: 'ipv4' },
@@ -496,7 +496,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('makes no account for a banned requester who has sent the form from elsewhere (5.10)', async () => {
+  test('creates no account for a banned requester, even if an allowed one sent the form (5.10)', async () => {
     const requester = { bannedIps: [], bannedUserAgents: { ...NOT_BANNED, substrings: ['BadBot'] } };
     await withService({ requester }, async (strict) => {
       const browser = strict.browser();
@@ -517,7 +517,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+  test('leaves the hash queue when its client disconnects (operations 9.2)', async () => {
     const hasher = new WaitingHasher();
     await withService(
       {},
@@ -538,7 +538,7 @@ describe('POST /register/password', () => {
     );
   });
 
-  test('is a 503 that keeps the name while the password queue is full, and counts nothing', async () => {
+  test('returns a 503 page that keeps the name while the password queue is full, and counts nothing', async () => {
     class FullHasher extends PasswordHasher {
       override hash(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
@@ -563,8 +563,8 @@ describe('POST /register/password', () => {
   });
 });
 
-describe('limits of registration', () => {
-  test('counts every form of an address, so that names cannot be tried for free, at any instance (S-82)', async () => {
+describe('registration limits', () => {
+  test('count every form of an address, so that names cannot be probed for free, across instances (S-82)', async () => {
     const limits = { registrationCheck: { burst: 3, perSecond: 3 / 3600 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -583,7 +583,7 @@ describe('limits of registration', () => {
     });
   });
 
-  test('lets an address begin only so many registrations; forms that are refused do not count (S-95)', async () => {
+  test('restrict how many registrations an address starts; rejected forms do not count (S-95)', async () => {
     const limits = { registration: { burst: 2, perSecond: 2 / 3600 } };
     await withService({ limits }, async (limited) => {
       const browser = limited.browser({ address: '198.51.100.2' });
@@ -601,7 +601,7 @@ describe('limits of registration', () => {
     });
   });
 
-  test('counts a /64 of IPv6 as one address (R-40)', async () => {
+  test('count a /64 of IPv6 as one address (R-40)', async () => {
     const limits = { registration: { burst: 1, perSecond: 1 / 3600 } };
     await withService({ limits }, async (limited) => {
       const from = (address: string) => beginRegistration(limited.browser({ address }), { username: 'six' });
@@ -612,7 +612,7 @@ describe('limits of registration', () => {
   });
 });
 
-describe('registration forms that did not come from our page (2.2)', () => {
+describe('registration forms from elsewhere (2.2)', () => {
   const fields = { username: 'forged', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
 
   test.each([
@@ -631,7 +631,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     expect(await registrations()).toBe(before);
   });
 
-  test('without token, with an empty one, with that of another browser or in the query (S-57)', async () => {
+  test('no token, an empty one, one of another browser or one in the query is rejected (S-57)', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const other = await service.browser().get('/register/password');
@@ -647,7 +647,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     expect(await registrations()).toBe(before);
   });
 
-  test('a form older than an hour comes back with the name kept, costs nothing, and works then', async () => {
+  test('a form older than an hour is shown again with the name, is not counted, and then works', async () => {
     const limits = { registrationCheck: { burst: 1, perSecond: 1 / 3600 } };
     await withService({ limits, tosUri: 'https://example.org/terms' }, async (limited) => {
       const browser = limited.browser();
@@ -668,7 +668,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     ['invalid UTF-8', 400, 'username=%ff', 'application/x-www-form-urlencoded'],
     ['text/plain', 415, 'username=a', 'text/plain'],
     ['multipart', 415, 'username=a', 'multipart/form-data; boundary=x'],
-  ])('%s is %i', async (_, status, body, contentType) => {
+  ])('%s returns %i', async (_, status, body, contentType) => {
     const browser = service.browser();
     await browser.get('/register/password');
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';

@@ -85,8 +85,8 @@ function movedTo(other: PageService, browser: Browser): Browser {
   return moved;
 }
 
-describe('a whole registration', () => {
-  test('makes one account with everything that belongs to it, and signs the person in', async () => {
+describe('a complete registration', () => {
+  test('creates one account with all its data, and signs the user in', async () => {
     await withService({ tosUri: 'https://example.org/terms' }, async (strict) => {
       const browser = strict.browser({ acceptLanguage: 'de', address: '203.0.113.9' });
       await beginRegistration(browser, { username: 'dana', accept_terms: 'on' });
@@ -156,7 +156,7 @@ describe('a whole registration', () => {
     });
   });
 
-  test('lets the person sign in with that password afterwards, from any browser', async () => {
+  test('allows signing in with that password afterwards, from any browser', async () => {
     await registerWholly(service.browser(), 'later');
     const browser = service.browser();
     await browser.get('/login');
@@ -208,8 +208,8 @@ describe('a whole registration', () => {
   });
 });
 
-describe('the session that a registration ends in (S-61)', () => {
-  test('has nothing in common with what the browser held before', async () => {
+describe('the session created by a registration (S-61)', () => {
+  test("shares nothing with the browser's previous session", async () => {
     const browser = service.browser();
     await browser.get('/login');
     const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -230,14 +230,14 @@ describe('the session that a registration ends in (S-61)', () => {
     expect(browser.shown.text).toContain('fresh');
   });
 
-  test('counts the browser among those that the new account is known by', async () => {
+  test('makes the browser known to the new account', async () => {
     const answer = await registerWholly(service.browser(), 'known-one');
     expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
   });
 });
 
 describe('GET finish', () => {
-  test('asks for the display name first, without a requester', async () => {
+  test('first asks for the display name, without a requester', async () => {
     const browser = service.browser();
     const { location } = await beginRegistration(browser, { username: 'asks' });
     const answer = await browser.get(location ?? '');
@@ -246,7 +246,7 @@ describe('GET finish', () => {
     expect(await accounts('asks')).toBe(0);
   });
 
-  test('a second time redirects to the target, creates no second account and signs nobody in', async () => {
+  test('redirects to the target when repeated, without a second account or sign-in', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'twice', '?kind=change_password');
     await browser.get(finish);
@@ -263,7 +263,7 @@ describe('GET finish', () => {
     }
   });
 
-  test('by HEAD does nothing', async () => {
+  test('does nothing for HEAD', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'head');
     const answer = await browser.head(finish);
@@ -272,7 +272,7 @@ describe('GET finish', () => {
     expect(await accounts('head')).toBe(0);
   });
 
-  test('is refused when registration was closed in the meantime (S-124)', async () => {
+  test('is refused if registration was closed in the meantime (S-124)', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'shut-out');
     await withService({ isOpen: false }, async (closed) => {
@@ -283,7 +283,7 @@ describe('GET finish', () => {
     expect(await accounts('shut-out')).toBe(0);
   });
 
-  test('redirects back to the name when policy bans it in the meantime', async () => {
+  test('redirects back to the name if policy bans it in the meantime', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'was-fine');
     const bannedUsernames = { literals: ['was-fine'], prefixes: [], suffixes: [], substrings: [], regexes: [] };
@@ -296,7 +296,7 @@ describe('GET finish', () => {
   });
 });
 
-describe('who was signed in before', () => {
+describe('a user who was already signed in', () => {
   const sessionsOf = (username: string) =>
     rows<{ finish_reason: string | null; events: string[] }>(
       `select s.finish_reason, array(
@@ -312,7 +312,7 @@ describe('who was signed in before', () => {
     return browser;
   }
 
-  test('is signed out in this browser by the end of the registration, and nowhere else (5.8, S-61)', async () => {
+  test('is signed out only in this browser by the end of the registration (5.8, S-61)', async () => {
     await insertTestAccount(testDatabase.database, { username: 'earlier', password: NEW_PASSWORD });
     const elsewhere = await signIn('earlier');
     const browser = service.browser();
@@ -330,7 +330,7 @@ describe('who was signed in before', () => {
     expect((await browser.open('/')).text).toContain('newcomer');
   });
 
-  test('stays so while a step is missing', async () => {
+  test('stays signed in while a step is missing', async () => {
     await insertTestAccount(testDatabase.database, { username: 'steady', password: NEW_PASSWORD });
     const browser = service.browser();
     await beginRegistration(browser, { username: 'half-way' });
@@ -346,10 +346,10 @@ describe('who was signed in before', () => {
   });
 });
 
-describe('steps that belong to another browser, to nobody or to the past (S-59, S-83)', () => {
+describe('steps of another browser, of nobody or of the past (S-59, S-83)', () => {
   const STEPS = ['display-name', 'username', 'finish'];
 
-  test('are not found, with the same response for all', async () => {
+  test('return 404 with the same response for all', async () => {
     const finish = await registerUpToFinish(service.browser(), 'attacker');
     const victim = service.browser();
     await registerWholly(victim, 'victim');
@@ -375,13 +375,13 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     expect(await accounts('attacker')).toBe(0);
   });
 
-  test('say so in JSON to a program', async () => {
+  test('return JSON to a program', async () => {
     const answer = await service.browser().get(`/register/steps/${UNKNOWN}/finish`, { accept: 'application/json' });
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'registration_not_found' });
   });
 
-  test('whose row is gone are not found either', async () => {
+  test('return 404 when their row was deleted', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'deleted');
     await rows(`delete from user_registrations where username = 'deleted'`);
@@ -390,7 +390,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     }
   });
 
-  test('are gone when the time of the registration is over, with the way to begin again', async () => {
+  test('return 410 when the registration has expired, with a link to start again', async () => {
     const browser = await atDisplayName('slow', '?kind=change_password');
     const finish = browser.shown.url.replace('display-name', 'finish');
     service.clock.advanceSeconds(3599);
@@ -414,7 +414,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     expect(await accounts('slow')).toBe(0);
   });
 
-  test('have as long as the operator gives them', async () => {
+  test('expire as configured', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       const finish = await registerUpToFinish(browser, 'patient');
@@ -423,7 +423,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     });
   });
 
-  test('of eight registrations can be continued in one browser, and the oldest are forgotten', async () => {
+  test('keep eight registrations per browser, and drop the oldest', async () => {
     const browser = service.browser();
     const finishes = [];
     for (let count = 0; count < 9; count += 1) {
@@ -442,7 +442,7 @@ describe('the display name', () => {
     ['<b>Dana</b>', '<b>Dana</b>'],
     ['x'.repeat(255), 'x'.repeat(255)],
     ['أميرة', 'أميرة'],
-  ])('%s is taken', async (typed, stored) => {
+  ])('accepts %s', async (typed, stored) => {
     const username = `dn-${newId(service.clock.now()).toLowerCase()}`;
     const browser = await atDisplayName(username);
     const answer = await browser.submit({ display_name: typed });
@@ -456,7 +456,7 @@ describe('the display name', () => {
   });
 
   test.each(['', '   ', 'x'.repeat(256), 'a\u0007', 'a\u0085b', '\u202eabc', 'a\u2066b'])(
-    '%j is not',
+    'rejects %j',
     async (typed) => {
       const browser = await atDisplayName(`bad-${newId(service.clock.now()).toLowerCase()}`);
       const answer = await browser.submit({ display_name: typed, action: 'set' });
@@ -478,7 +478,7 @@ describe('the display name', () => {
     },
   );
 
-  test('may be skipped: the username is used', async () => {
+  test('may be skipped, which uses the username', async () => {
     await registerWholly(service.browser(), 'plain');
     expect(await rows(`select display_name from users where username = 'plain'`)).toEqual([{ display_name: 'plain' }]);
   });
@@ -490,7 +490,7 @@ describe('the display name', () => {
     expect(answer.forms[0]?.inputs.get('display_name')).toBe('Odd');
   });
 
-  test('comes back after an hour with what was typed, and cannot be sent from elsewhere (2.2)', async () => {
+  test('shows an expired form again after an hour with the input, and rejects forms from elsewhere (2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       await beginRegistration(browser, { username: 'long-thought' });
@@ -508,14 +508,14 @@ describe('the display name', () => {
     });
   });
 
-  test('speaks the language that was chosen, and offers the others', async () => {
+  test('uses the chosen language, and offers the others', async () => {
     const browser = await atDisplayName('polyglot');
     expect(browser.shown.body).toContain(`href="${new URL(browser.shown.url).pathname}?ui_locales=de"`);
     await browser.get(`${browser.shown.url}?ui_locales=de`);
     expect(browser.shown.text).toContain('Anzeigenamen wählen');
   });
 
-  test('is asked of someone who is signed in as somebody else, too, and is attributed to them', async () => {
+  test('is also asked of a user signed in to another account, and is attributed to that user', async () => {
     const browser = await atDisplayName('second-account');
     await insertTestAccount(testDatabase.database, { username: 'owner', password: NEW_PASSWORD });
     const { url } = browser.shown;
@@ -530,8 +530,8 @@ describe('the display name', () => {
   });
 });
 
-describe('a name that somebody else registered first', () => {
-  test('redirects back to the choice of a name, and everything else is kept', async () => {
+describe('a name that another user registered first', () => {
+  test('redirects back to the name step, and keeps everything else', async () => {
     const browser = await atDisplayName('contested', '?kind=change_password');
     const { location: finish = '' } = await browser.submit({ display_name: 'Con Tested' });
     await takeName('contested');
@@ -554,7 +554,7 @@ describe('a name that somebody else registered first', () => {
     ]);
   });
 
-  test('takes a display name that was only the username with it', async () => {
+  test('also resets a display name that was just the username', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'plain-lost');
     await takeName('plain-lost');
@@ -572,7 +572,7 @@ describe('a name that somebody else registered first', () => {
     ['Contested-3', ['username-invalid-chars'], 'contested-3'],
     ['_x', ['username-reserved'], '_x'],
     ['"<svg onload=alert(1)', ['username-invalid-chars'], '"<svg onload=alert(1)'],
-  ])('the new name %j is refused as at the beginning', async (username, codes, shown) => {
+  ])('rejects the new name %j like the first form', async (username, codes, shown) => {
     const browser = service.browser();
     const first = `lost-${newId(service.clock.now()).toLowerCase()}`;
     const finish = await registerUpToFinish(browser, first);
@@ -585,7 +585,7 @@ describe('a name that somebody else registered first', () => {
     expectCleanPage(answer.body);
   });
 
-  test('cannot be used to try names for free (S-82)', async () => {
+  test('cannot be used to probe names for free (S-82)', async () => {
     await withService({ limits: { registrationCheck: { burst: 2, perSecond: 2 / 3600 } } }, async (limited) => {
       const browser = limited.browser({ address: '198.51.100.77' });
       const finish = await registerUpToFinish(browser, 'curious');
@@ -598,13 +598,13 @@ describe('a name that somebody else registered first', () => {
     });
   });
 
-  test('is not asked about while the name is available', async () => {
+  test('is not asked for while the name is available', async () => {
     const browser = await atDisplayName('still-free');
     const finish = browser.shown.url.replace('display-name', 'finish');
     expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });
   });
 
-  test('comes back after an hour with what was typed, and cannot be sent without a token (2.2)', async () => {
+  test('shows an expired form again after an hour with the input, and requires a token (2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       const finish = await registerUpToFinish(browser, 'late-lost');
@@ -623,8 +623,8 @@ describe('a name that somebody else registered first', () => {
   });
 });
 
-describe('registrations that finish at the same moment, on two instances', () => {
-  test('of one name: one account, and the others choose another name (acceptance 13, S-96)', async () => {
+describe('registrations that finish concurrently, on two instances', () => {
+  test('with one name create one account, and the others choose another name (acceptance 13, S-96)', async () => {
     await withService({}, async (other) => {
       const contenders = [];
       for (let count = 0; count < 20; count += 1) {
@@ -653,7 +653,7 @@ describe('registrations that finish at the same moment, on two instances', () =>
     });
   });
 
-  test('of one registration: one account, one session (S-100)', async () => {
+  test('of one registration create one account and one session (S-100)', async () => {
     await withService({}, async (other) => {
       const browser = service.browser();
       const finish = await registerUpToFinish(browser, 'parallel', '?kind=change_password');
@@ -675,8 +675,8 @@ describe('registrations that finish at the same moment, on two instances', () =>
   });
 });
 
-describe('a registration that cannot be finished for a fault of ours', () => {
-  test('leaves nothing half done', async () => {
+describe('a registration that fails because of a server error', () => {
+  test('leaves no partial data', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'half');
     await rows(`update user_registrations set password_hash = null where username = 'half'`);
@@ -688,7 +688,7 @@ describe('a registration that cannot be finished for a fault of ours', () => {
   });
 });
 
-test('where everybody has to have a second factor, the new account has no session before it has one', async () => {
+test('where a second factor is required, the new account gets no session before it has one', async () => {
   const { clock } = service;
   const options = { clock, registration: { estimator }, secondFactor: { secondFactor: 'required' } } as const;
   const strict = await startPages(testDatabase.database, options);

@@ -115,8 +115,8 @@ async function upToFinish(
   return { browser, finish: location ?? expect.fail('no way to finish') };
 }
 
-describe('the token of a registration', () => {
-  test('is asked for first, and used when the account is made (browser-flows 5.9)', async () => {
+describe('the registration token', () => {
+  test('is asked for first, and consumed when the account is created (browser-flows 5.9)', async () => {
     const token = await issue();
     const browser = await atToken('invited');
     expect(browser.shown.url).toMatch(/\/register\/steps\/\w{26}\/token$/);
@@ -143,14 +143,14 @@ describe('the token of a registration', () => {
     expect(service.lines.join('\n')).not.toContain(token);
   });
 
-  test('is not asked for again while it is good', async () => {
+  test('is not asked for again while it is valid', async () => {
     const browser = await atToken('steady');
     const { url } = browser.shown;
     await browser.submit({ token: await issue() });
     expect(await browser.get(url)).toMatchObject({ status: 303, location: url.replace('/token', '/finish') });
   });
 
-  test('is not asked for where none is needed', async () => {
+  test('is not asked for where none is required', async () => {
     await withService({ isTokenRequired: false }, async (open) => {
       const browser = open.browser();
       await beginRegistration(browser, { username: 'free-for-all' }, '?token=some');
@@ -161,7 +161,7 @@ describe('the token of a registration', () => {
     });
   });
 
-  test('may be left out only in the form that asks for it', async () => {
+  test('may be omitted only in the form that asks for it', async () => {
     const browser = await atToken('empty-handed');
     expect(await browser.submit({ token: '  ' })).toMatchObject({ status: 200, errorCodes: ['required'] });
     const finish = browser.shown.url.replace('/token', '/finish');
@@ -169,7 +169,7 @@ describe('the token of a registration', () => {
     expect(await accounts('empty-handed')).toBe(0);
   });
 
-  test('comes with the address of the first form, through the entry and the form itself (5.9)', async () => {
+  test('is kept from the URL of the first form, through the entry page and the form (5.9)', async () => {
     const token = await issue();
     const browser = service.browser();
     await browser.open(`/register?kind=change_password&token=${token}`);
@@ -185,7 +185,7 @@ describe('the token of a registration', () => {
   });
 
   test.each(['wrong', 'x'.repeat(65), '<svg>'])(
-    'that is %s in the address is asked for without an error',
+    'that is %s in the URL is asked for without an error',
     async (token) => {
       const browser = service.browser();
       const username = `link-${issued}`;
@@ -198,8 +198,8 @@ describe('the token of a registration', () => {
   );
 });
 
-describe('a registration token that is not accepted (S-92)', () => {
-  test('one error for unknown, misspelt, expired, revoked and used-up ones, and nothing is attached', async () => {
+describe('a rejected registration token (S-92)', () => {
+  test('gets one error for unknown, misspelled, expired, revoked and used-up ones, and is not attached', async () => {
     const used = await issue();
     const { browser: first, finish } = await upToFinish('uses-it-up', used);
     await first.get(finish);
@@ -223,7 +223,7 @@ describe('a registration token that is not accepted (S-92)', () => {
     expect((await browser.submit({ token: right })).status).toBe(303);
   });
 
-  test('is tried so often from one address, however it is sent; right ones cost nothing', async () => {
+  test('is rate limited by address, however it is sent; valid ones cost nothing', async () => {
     const limits = { registrationToken: { burst: 3, perSecond: 3 / 3600 } };
     const token = await issue({ usageLimit: undefined });
     await withService({ limits }, async (limited) => {
@@ -245,7 +245,7 @@ describe('a registration token that is not accepted (S-92)', () => {
     });
   });
 
-  test('revoked, expired or used up after it was attached leads back to its step, which says so (S-124)', async () => {
+  test('that was revoked, expired or used up after being attached leads back to its step (S-124)', async () => {
     const token = await issue({ expiresInSeconds: 60 });
     const { browser, finish } = await upToFinish('too-slow', token);
     service.clock.advanceSeconds(60);
@@ -258,7 +258,7 @@ describe('a registration token that is not accepted (S-92)', () => {
     expect(await accounts('too-slow')).toBe(1);
   });
 
-  test('cannot be set without the token of the form, and the typed one is gone after an hour (2.2)', async () => {
+  test('requires the form token, and an expired form drops the input after an hour (2.2)', async () => {
     await withService({ ttlSeconds: DAY }, async (patient) => {
       const browser = await atToken('no-csrf', patient);
       const { url } = browser.shown;
@@ -275,8 +275,8 @@ describe('a registration token that is not accepted (S-92)', () => {
   });
 });
 
-describe('a registration that fails costs no invitation (S-92)', () => {
-  test('neither when its name was taken before, nor when it is taken at the same moment', async () => {
+describe('a failed registration does not use up its token (S-92)', () => {
+  test('neither when its name was taken before, nor when it is taken concurrently', async () => {
     const token = await issue({ usageLimit: 2 });
     const before = await uses();
     const lost = await upToFinish('snapped-up', token);
@@ -295,7 +295,7 @@ describe('a registration that fails costs no invitation (S-92)', () => {
   });
 });
 
-test('acceptance check 14: a token for one account, used by registrations that finish at once on two instances (S-100)', async () => {
+test('acceptance check 14: a token for one account, used by concurrent registrations on two instances (S-100)', async () => {
   const token = await issue();
   const before = await uses();
   await withService({}, async (other) => {

@@ -125,8 +125,8 @@ async function finishWholly({ browser }: Person): Promise<void> {
   await browser.get(browser.shown.location ?? '');
 }
 
-describe('check 11: a registration with an e-mail address', () => {
-  test('leads from the form to the code, the display name and the account, which has the address', async () => {
+describe('check 11: a registration with an email address', () => {
+  test('continues from the form to the code, the display name and the account, which has the address', async () => {
     const browser = service.browser();
     await beginRegistration(browser, { username: 'amira', email: ' Amira@MAIL.example ', accept_terms: 'on' });
     expect(browser.shown.status).toBe(303);
@@ -164,8 +164,8 @@ describe('check 11: a registration with an e-mail address', () => {
   });
 });
 
-describe('the field of the first form', () => {
-  test('is there only where an address is required; what is sent without it is ignored', async () => {
+describe('the email field of the first form', () => {
+  test('exists only where an address is required; otherwise input is ignored', async () => {
     const { browser } = person();
     await browser.get('/register/password');
     expect(browser.shown.body).toMatch(
@@ -198,7 +198,7 @@ describe('the field of the first form', () => {
     [`a@${'x.'.repeat(126)}example`, 'invalid'],
     ['a\u202e@x.example', 'invalid'],
     ['a@x.example%0aSubject:', 'invalid'],
-  ])('refuses %j as %s, with everything else that is wrong (S-76)', async (email, code) => {
+  ])('rejects %j as %s, with all other errors (S-76)', async (email, code) => {
     const { browser } = person();
     await browser.get('/register/password');
     await browser.submit({ username: '', email, password: '', password_confirm: '', accept_terms: 'on' });
@@ -219,7 +219,7 @@ describe('the field of the first form', () => {
     ['spam+1@club.example', ['email-banned']],
     ['SPAM+1@old.club.example', ['email-domain-banned', 'email-banned']],
     ['guest@club.example', ['email-not-allowed']],
-  ])('judges %s by the policy: %j', async (email, codes) => {
+  ])('checks %s against the policy: %j', async (email, codes) => {
     const emailPolicy = {
       allowedDomains: ['club.example', '*.club.example'],
       bannedDomains: ['o*.club.example'],
@@ -234,7 +234,7 @@ describe('the field of the first form', () => {
     });
   });
 
-  test('takes a domain without a dot that the operator names, and one in any script', async () => {
+  test('accepts a domain without a dot that is configured, and one in any script', async () => {
     await withService(
       {},
       async (local) => {
@@ -251,7 +251,7 @@ describe('the field of the first form', () => {
     );
   });
 
-  test('takes letters of any script, and knows the address in another form (RFC 6531)', async () => {
+  test('accepts letters of any script, and recognizes the address in another form (RFC 6531)', async () => {
     const { browser, username } = person();
     await beginRegistration(browser, { username, email: 'Jürgen@bücher.example', accept_terms: 'on' });
     await browser.follow();
@@ -275,7 +275,7 @@ describe('the field of the first form', () => {
   });
 
   test.each(['jürgen\u200b@mail.example', 'jürgen\u202e@mail.example', 'ｊürgen@mail.example'])(
-    'refuses %j, whose characters nobody can tell from others',
+    'rejects %j, which has confusable characters',
     async (email) => {
       const { browser, username } = person();
       await beginRegistration(browser, { username, email, accept_terms: 'on' });
@@ -283,7 +283,7 @@ describe('the field of the first form', () => {
     },
   );
 
-  test('says that the mail server takes no such letters, once that is known', async () => {
+  test('says that the mail server does not support the characters, once that is known', async () => {
     const old = await startMails({ hideSMTPUTF8: true });
     await withService(
       {},
@@ -323,8 +323,8 @@ describe('the field of the first form', () => {
   });
 });
 
-describe('limits of mails (browser-flows 6, S-91, S-94)', () => {
-  test('an address gets three mails in an hour, whoever asks for them', async () => {
+describe('mail limits (browser-flows 6, S-91, S-94)', () => {
+  test('allow an address three mails an hour, across all requesters', async () => {
     const email = 'popular@mail.example';
     const outcomes: (readonly string[])[] = [];
     for (let round = 0; round < 4; round += 1) {
@@ -346,7 +346,7 @@ describe('limits of mails (browser-flows 6, S-91, S-94)', () => {
     await mails.deliver(service.core);
   });
 
-  test('a requester gets five at once, of which refused forms cost none', async () => {
+  test('allow a requester five at once, not counting rejected forms', async () => {
     await withService({ limits: { registration: { burst: 100, perSecond: 1 } } }, async (wide) => {
       const address = '198.51.100.7';
       const browsers = Array.from({ length: 6 }, () => wide.browser({ address }));
@@ -362,7 +362,7 @@ describe('limits of mails (browser-flows 6, S-91, S-94)', () => {
     });
   });
 
-  test('a registration gets another mail at once, and then one every five minutes', async () => {
+  test('allow a registration another mail at once, and then one every five minutes', async () => {
     const someone = await atCode();
     const { browser } = someone;
     await send(someone, { action: 'resend' });
@@ -386,7 +386,7 @@ describe('check 16: a code', () => {
     expect(await enter(late.browser, late.code)).toEqual(['invalid_code']);
   });
 
-  test('counts its life from the mail, however long that waited', async () => {
+  test('expires relative to its mail, however long the mail was queued', async () => {
     const someone = await atCode();
     service.clock.advanceSeconds(1800);
     const code = codeSentTo(someone.email, await mails.deliver(service.core));
@@ -395,7 +395,7 @@ describe('check 16: a code', () => {
     expect(isProven(someone)).toBe(true);
   });
 
-  test('can be tried ten times in a row, then once a minute, also the right one (S-91)', async () => {
+  test('allows ten attempts in a row, then one a minute, including the right one (S-91)', async () => {
     const someone = await withCode();
     const { browser, code } = someone;
     for (let round = 0; round < 10; round += 1) expect(await enter(browser, wrong(code))).toEqual(['invalid_code']);
@@ -406,7 +406,7 @@ describe('check 16: a code', () => {
     expect(isProven(someone)).toBe(true);
   });
 
-  test('is void once another was asked for, even before that one was mailed', async () => {
+  test('is void once another was requested, even before that one was mailed', async () => {
     const someone = await withCode();
     const { browser, code, email } = someone;
     await send(someone, { action: 'resend' });
@@ -439,7 +439,7 @@ describe('check 16: a code', () => {
   });
 
   test.each(['', '12345', '1234567', 'abcdef', '12345x', '1e5000', '+12345', '12345.', ...HOSTILE_TEXTS.slice(0, 3)])(
-    'that is not six digits (%j) is named, and counts as a try',
+    'that is not six digits (%j) is reported as such, and counts as an attempt',
     async (text) => {
       const someone = await withCode();
       expect(await enter(someone.browser, text)).toEqual(['invalid']);
@@ -452,7 +452,7 @@ describe('check 16: a code', () => {
     },
   );
 
-  test('is no use any more after 30 tries, nor is a further one until a new beginning (S-91)', async () => {
+  test('stops working after 30 attempts, with none left until another code is requested (S-91)', async () => {
     const limits = {
       emailAuthentication: { ...service.core.config.rateLimiting.emailAuthentication, attemptPerSession: WIDE },
     };
@@ -478,7 +478,7 @@ describe('check 16: a code', () => {
     });
   });
 
-  test('guesses in parallel are no more than guesses in turn (S-91)', async () => {
+  test('limits parallel guesses like sequential ones (S-91)', async () => {
     const someone = await withCode();
     const { browser, code } = someone;
     const { pathname } = new URL(browser.shown.url);
@@ -494,7 +494,7 @@ describe('check 16: a code', () => {
     expect(guesses.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(30);
   });
 
-  test('an hour after the beginning, no mail and no code works; the same address may begin once more', async () => {
+  test('stops working an hour after the start, without further mails; the same address may start once more', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const someone = await withCode(patient);
       const { browser, email } = someone;
@@ -516,8 +516,8 @@ function csrfOf(browser: Browser): string {
   return browser.shown.forms[0]?.inputs.get('csrf') ?? '';
 }
 
-describe('another address', () => {
-  test('gets a code of its own, and the code of the first is of no use', async () => {
+describe('another email address', () => {
+  test('gets its own code, and the code of the first stops working', async () => {
     const someone = await withCode();
     const { browser, code } = someone;
     const email = `other-${someone.email}`;
@@ -536,7 +536,7 @@ describe('another address', () => {
   test.each([
     ['', 'required'],
     ['nowhere', 'invalid'],
-  ])('that is %j is refused as %s, and stays to be corrected', async (email, code) => {
+  ])('that is %j is rejected as %s, and stays editable', async (email, code) => {
     const someone = await withCode();
     const { browser } = someone;
     await send(someone, { action: 'change', email });
@@ -547,7 +547,7 @@ describe('another address', () => {
     expect(isProven(someone)).toBe(true);
   });
 
-  test('is not taken once one is proven (S-124)', async () => {
+  test('is not accepted once one is verified (S-124)', async () => {
     const someone = await withCode();
     const { browser, code, email } = someone;
     const { pathname } = new URL(browser.shown.url);
@@ -561,8 +561,8 @@ describe('another address', () => {
   });
 });
 
-describe('the step', () => {
-  test('leads on when there is nothing to prove', async () => {
+describe('the email step', () => {
+  test('redirects to the next step when nothing needs verification', async () => {
     await withService({ isEmailRequired: false }, async (lax) => {
       const someone = person(lax);
       const { browser } = someone;
@@ -580,7 +580,7 @@ describe('the step', () => {
     });
   });
 
-  test('stands before the end, whatever is asked for (S-124)', async () => {
+  test('cannot be skipped (S-124)', async () => {
     const someone = await withCode();
     const { browser, username } = someone;
     const { href } = new URL(browser.shown.url.replace('verify-email', 'display-name'));
@@ -594,7 +594,7 @@ describe('the step', () => {
   test.each([
     ['unproven', 'of the domain', { bannedDomains: ['mail.example'] }],
     ['proven', 'of the address', { bannedAddresses: { ...NO_TEXTS, prefixes: ['person'] } }],
-  ])('does not help an address that policy bans in the meantime: %s, because %s (5.10)', async (is, _, emailPolicy) => {
+  ])('rejects an address that policy bans in the meantime: %s, because %s (5.10)', async (is, _, emailPolicy) => {
     const someone = await withCode();
     const { browser, code, username } = someone;
     const finish = new URL(browser.shown.url).pathname.replace('verify-email', 'finish');
@@ -613,7 +613,7 @@ describe('the step', () => {
     expect(await count('users', `username = '${username}'`)).toBe(0);
   });
 
-  test('names an unknown button, and shows a form that was open too long once more', async () => {
+  test('reports an unknown button, and shows an expired form again', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const someone = await withCode(patient);
       const { browser } = someone;
@@ -640,8 +640,8 @@ describe('the step', () => {
   });
 });
 
-describe('check 15: an address that another account has', () => {
-  test('gets the same page as a free one; its owner a mail, and no code works (S-82)', async () => {
+describe('check 15: an address of another account', () => {
+  test('gets the same page as a free one; its owner gets a mail, and no code works (S-82)', async () => {
     const owner = person();
     await insertTestAccount(testDatabase.database, { username: owner.username, email: 'Owner@mail.example' });
     const pages: string[] = [];
@@ -670,7 +670,7 @@ describe('check 15: an address that another account has', () => {
     expect(await enter(taken.browser, '000000')).toEqual(['invalid_code']);
   });
 
-  test('in time only the code tells: who proves an address that was taken meanwhile is told so', async () => {
+  test('is reported only after the right code, if it was taken in the meantime', async () => {
     const someone = await withCode();
     const { browser, code, email, username } = someone;
     await enter(browser, code);
@@ -699,8 +699,8 @@ function anonymous(page: string, email: string): string {
     .replaceAll(/\/register\/steps\/\w{26}/g, 'STEP');
 }
 
-describe('an account that needs an address', () => {
-  test('is not made of a registration that was begun without one', async () => {
+describe('an account that requires an email address', () => {
+  test('is not created from a registration started without one', async () => {
     await withService({ isEmailRequired: false }, async (lax) => {
       const { browser, username } = person(lax);
       await beginRegistration(browser, { username });
@@ -715,7 +715,7 @@ describe('an account that needs an address', () => {
     });
   });
 
-  test('keeps its address when none is required any more by then', async () => {
+  test('keeps its address when none is required any more at the end', async () => {
     const someone = await withCode();
     await enter(someone.browser, someone.code);
     await withService({ isEmailRequired: false }, async (lax) => {
@@ -729,14 +729,14 @@ describe('an account that needs an address', () => {
   });
 });
 
-describe('the mail', () => {
+describe('the verification mail', () => {
   async function only(of: PageService = service): Promise<ReceivedMail> {
     const [mail, ...more] = await mails.deliver(of.core);
     expect(more).toEqual([]);
     return mail ?? expect.fail('no mail');
   }
 
-  test('holds the code in its subject and text, its life, and a name that no mail program links (S-76)', async () => {
+  test('has the code in its subject and text, its lifetime, and a name that mail clients do not link (S-76)', async () => {
     await mails.deliver(service.core);
     const { browser } = person();
     const email = 'linked@mail.example';
@@ -760,13 +760,13 @@ describe('the mail', () => {
     ['fr', 'est votre code'],
     ['es', 'es su código'],
     ['ar', 'هو رمزك'],
-  ])('speaks the language of the page: %s', async (language, words) => {
+  ])('uses the language of the page: %s', async (language, words) => {
     const { browser, username, email } = person(service, language);
     await beginRegistration(browser, { username, email, accept_terms: 'on' });
     expect((await only()).subject).toContain(words);
   });
 
-  test('names where to set a new password only when that is possible', async () => {
+  test('links password recovery only when it is available', async () => {
     const owner = person();
     await insertTestAccount(testDatabase.database, { username: owner.username, email: owner.email });
     await withService(
@@ -809,7 +809,7 @@ describe('the mail', () => {
         void (await rows('delete from user_registrations where username = $1::text', username)),
       0,
     ],
-  ])('does not leave when it is of no use: %s (operations 6.2)', async (_, change, left) => {
+  ])('is not sent when it is obsolete: %s (operations 6.2)', async (_, change, left) => {
     const someone = await atCode();
     await change(someone);
     expect(await mails.deliver(service.core)).toHaveLength(left);
@@ -829,7 +829,7 @@ describe('the mail', () => {
     expect(codeSentTo(someone.email, await mails.deliver(service.core))).toBe(first);
   });
 
-  test('no code is in the database, in the log or in the payload of a job (R-02)', async () => {
+  test('leaves no code in the database, in the log or in a job payload (R-02)', async () => {
     const { code, email } = await withCode();
     const [dump] = await rows<{ text: string }>(
       `select (select string_agg(a::text, ' ') from user_email_authentications a where a.email = $1::text)
@@ -842,7 +842,7 @@ describe('the mail', () => {
     expect(service.lines.join('\n')).not.toContain(email);
   });
 
-  test('goes to nobody while a registration is refused', async () => {
+  test('is not sent for a rejected form', async () => {
     await mails.deliver(service.core);
     const { browser } = person();
     await beginRegistration(browser, { username: 'UPPER', email: 'x@mail.example', accept_terms: 'on' });
@@ -852,7 +852,7 @@ describe('the mail', () => {
   });
 });
 
-test('while mails are late nobody is promised a code, nor another one (operations 9.4)', async () => {
+test('while mails are delayed no code is promised, nor another one (operations 9.4)', async () => {
   const { browser } = await atCode();
   await sql(
     service.core.database,

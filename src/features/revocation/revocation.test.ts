@@ -46,7 +46,7 @@ async function isActive(token: string): Promise<boolean> {
 
 describe('revocation', () => {
   test.each(['accessToken', 'refreshToken'] as const)(
-    'the %s of the caller ends its session in two statements, with an empty 200 (RFC 7009 2.2)',
+    "ends the session of the caller's %s in two statements, with an empty 200 (RFC 7009 2.2)",
     async (kind) => {
       const tokens = await signedIn();
       const answer = await revoke(tokens[kind]);
@@ -59,7 +59,7 @@ describe('revocation', () => {
     },
   );
 
-  test('the end of the session is an audit event with its reason', async () => {
+  test('records the end of the session as an audit event with its reason', async () => {
     const { accessToken } = await signedIn();
     await revoke(accessToken);
     const [event] = await sql(
@@ -69,7 +69,7 @@ describe('revocation', () => {
     expect(event).toEqual({ detail: { reason: 'client_revoked' }, ip: '127.0.0.1' });
   });
 
-  test('an expired access token and a consumed refresh token still sign the client out', async () => {
+  test('accepts an expired access token and a consumed refresh token', async () => {
     const first = await signedIn();
     service.clock.advanceSeconds(301);
     expect((await revoke(first.accessToken)).status).toBe(200);
@@ -80,7 +80,7 @@ describe('revocation', () => {
     expect(await isActive(member(next, 'access_token'))).toBe(false);
   });
 
-  test('so does a consumed refresh token whose row was cleaned up, for its own client alone', async () => {
+  test('accepts a consumed refresh token whose row was deleted, from its own client only', async () => {
     const other = await service.client();
     const { refreshToken } = await signedIn();
     let newest = refreshToken;
@@ -101,18 +101,15 @@ describe('revocation', () => {
     expect(await isActive(newest)).toBe(false);
   });
 
-  test.each(['access_token', 'refresh_token'])(
-    'a hint %s that does not fit still revokes (RFC 7009 2.1)',
-    async (hint) => {
-      for (const kind of ['accessToken', 'refreshToken'] as const) {
-        const tokens = await signedIn();
-        expect((await revoke(tokens[kind], { token_type_hint: hint })).status).toBe(200);
-        expect(await isActive(tokens.accessToken)).toBe(false);
-      }
-    },
-  );
+  test.each(['access_token', 'refresh_token'])('ignores a wrong hint %s (RFC 7009 2.1)', async (hint) => {
+    for (const kind of ['accessToken', 'refreshToken'] as const) {
+      const tokens = await signedIn();
+      expect((await revoke(tokens[kind], { token_type_hint: hint })).status).toBe(200);
+      expect(await isActive(tokens.accessToken)).toBe(false);
+    }
+  });
 
-  test('an unknown hint is unsupported_token_type', async () => {
+  test('returns unsupported_token_type for an unknown hint', async () => {
     const { accessToken } = await signedIn();
     expect(await revoke(accessToken, { token_type_hint: 'id_token' })).toMatchObject({
       status: 400,
@@ -121,7 +118,7 @@ describe('revocation', () => {
     expect(await isActive(accessToken)).toBe(true);
   });
 
-  test('a token of another client is refused as unauthorized_client and lives on (S-46)', async () => {
+  test('rejects a token of another client as unauthorized_client, and keeps it valid (S-46)', async () => {
     const other = await service.client();
     const { accessToken } = await signedIn();
     expect(await revoke(accessToken, {}, other)).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
@@ -132,12 +129,12 @@ describe('revocation', () => {
     ['malformed', 'abc', 0],
     ['unknown', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv', 1],
     ['of another kind', 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M', 0],
-  ])('a token that is %s is answered 200', async (_, token, queries) => {
+  ])('returns 200 for a token that is %s', async (_, token, queries) => {
     expect(await revoke(token)).toMatchObject({ status: 200, text: '' });
     expect(service.lastRequest().queries).toBe(queries);
   });
 
-  test('no token is invalid_request, no credentials invalid_client', async () => {
+  test('returns invalid_request without a token, and invalid_client without credentials', async () => {
     expect(await service.post('/oauth2/revoke', {}, basic(client, CLIENT_SECRET))).toMatchObject({
       status: 400,
       body: { error: 'invalid_request' },

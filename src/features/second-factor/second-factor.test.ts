@@ -83,7 +83,7 @@ async function events(): Promise<string[]> {
   return rows.map(({ kind }) => kind).toSorted();
 }
 
-describe('the right password of a person with one-time codes (acceptance 8)', () => {
+describe('the right password of a user with one-time codes (acceptance 8)', () => {
   test('leads to the code: no session, no event, no requester, no known browser', async () => {
     const { shown, cookies } = await afterPassword();
     expect(shown.status).toBe(303);
@@ -121,7 +121,7 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     expect(await sessions()).toHaveLength(1);
   });
 
-  test('then the code gives the browser another form token (S-61)', async () => {
+  test('then the code rotates the form token (S-61)', async () => {
     const browser = await atCode();
     const before = browser.cookies.get('__Host-latchkey_csrf');
     await browser.submit({ code: app.code() });
@@ -144,7 +144,7 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     expect(other.shown.errorCodes).toEqual(['invalid_code']);
   });
 
-  test('costs people without one-time codes no further statement', async () => {
+  test('takes no further statement for users without one-time codes', async () => {
     username = `plain-${people}`;
     await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
     const { shown } = await afterPassword();
@@ -152,7 +152,7 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
   });
 
-  test('is enough where second factors are switched off', async () => {
+  test('is sufficient where second factors are disabled', async () => {
     await withService({ secondFactor: { secondFactor: 'off' } }, async (other) => {
       expect((await afterPassword(other)).shown.location).toBe(`${ORIGIN}/account/password/change`);
     });
@@ -160,21 +160,24 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
   });
 });
 
-describe('a pending login', () => {
-  test.each(['/login/totp', '/login/recovery-code'])('without one, %s begins again and says so', async (path) => {
-    const browser = service.browser();
-    await browser.get(`${path}?${TARGET}`);
-    expect(browser.shown.status).toBe(303);
-    expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
-    await browser.follow();
-    expect(browser.shown.body).toContain('data-notice="login_expired"');
-    await browser.get('/login');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
-    await browser.post(path, new URLSearchParams({ csrf, code: app.code() }));
-    expect(browser.shown.location).toMatch(/\/login\?notice=/);
-  });
+describe('a pending sign-in', () => {
+  test.each(['/login/totp', '/login/recovery-code'])(
+    'that is missing makes %s start over with a notice',
+    async (path) => {
+      const browser = service.browser();
+      await browser.get(`${path}?${TARGET}`);
+      expect(browser.shown.status).toBe(303);
+      expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
+      await browser.follow();
+      expect(browser.shown.body).toContain('data-notice="login_expired"');
+      await browser.get('/login');
+      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      await browser.post(path, new URLSearchParams({ csrf, code: app.code() }));
+      expect(browser.shown.location).toMatch(/\/login\?notice=/);
+    },
+  );
 
-  test('lives for 10 minutes', async () => {
+  test('expires after 10 minutes', async () => {
     const browser = await atCode();
     service.clock.advanceSeconds(599);
     await browser.get(`/login/totp?${TARGET}`);
@@ -185,7 +188,7 @@ describe('a pending login', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('keeps the continuation that it began with, whatever a link says', async () => {
+  test('keeps its original continuation, whatever a link says', async () => {
     const browser = await afterPassword();
     await browser.get('/login/totp?kind=manage_account');
     await browser.submit({ code: app.code() });
@@ -202,7 +205,7 @@ describe('a pending login', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('of a person who is signed in here by now leads on', async () => {
+  test('redirects a user who has since signed in in this browser', async () => {
     const browser = await atCode();
     const other = browser.cookies.get('__Host-latchkey_login') ?? '';
     await atCode(service, browser);
@@ -213,8 +216,8 @@ describe('a pending login', () => {
   });
 });
 
-describe('limits of codes (browser-flows 4.2)', () => {
-  test('the fifth wrong code ends the login, the right one does not help', async () => {
+describe('code limits (browser-flows 4.2)', () => {
+  test('end the sign-in after the fifth wrong code, despite a later right one', async () => {
     await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
       const browser = await atCode(other);
       for (let wrong = 1; wrong < 5; wrong += 1) {
@@ -231,7 +234,7 @@ describe('limits of codes (browser-flows 4.2)', () => {
     });
   });
 
-  test('the last of five may be right; an empty one does not count', async () => {
+  test('allow the last of five to be right, and ignore an empty one', async () => {
     await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: ' ' });
@@ -242,7 +245,7 @@ describe('limits of codes (browser-flows 4.2)', () => {
     });
   });
 
-  test('ten wrong codes for one account in an hour, whatever logins they are for; a known browser has its own', async () => {
+  test('refuse ten wrong codes for an account in an hour, across sign-ins; a known browser has its own limit', async () => {
     await withService({ limits: { perIp: { burst: 1000, perSecond: 100 } } }, async (other) => {
       const known = await atCode(other);
       await known.submit({ code: app.code() });
@@ -274,11 +277,11 @@ describe('a trusted browser', () => {
     service.clock.advanceSeconds(60);
   }
 
-  test('is offered only where the operator wants it', async () => {
+  test('is offered only where configured', async () => {
     expect((await atCode()).shown.body).not.toContain('trust_browser');
   });
 
-  test('is asked for no code until its time is over, and no other browser is spared', async () => {
+  test('skips the code until it expires, and no other browser does', async () => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: app.code(), trust_browser: 'on' });
@@ -295,7 +298,7 @@ describe('a trusted browser', () => {
   test.each([
     ['another password', 'update user_passwords set id = gen_random_uuid() where user_id = $1::uuid'],
     ['another app', `update user_totp_secrets set created_at = created_at + interval '1 day' where user_id = $1::uuid`],
-  ])('is trusted no more after %s', async (_, change) => {
+  ])('loses its trust after %s', async (_, change) => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: app.code(), trust_browser: 'on' });
@@ -321,7 +324,7 @@ describe('a trusted browser', () => {
         expect(await removePasskey(from.core, removal)).toBe('removed');
       },
     ],
-  ])('is trusted no more after %s, and nobody else is asked again', async (_, change) => {
+  ])('loses its trust after %s, and other users keep theirs', async (_, change) => {
     await withService(TRUSTING, async (other) => {
       const trusted = async (): Promise<Browser> => {
         const browser = await atCode(other);
@@ -342,7 +345,7 @@ describe('a trusted browser', () => {
     });
   });
 
-  test('stays trusted after a passkey was added', async () => {
+  test('keeps its trust after a passkey was added', async () => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: app.code(), trust_browser: 'on' });
@@ -352,7 +355,7 @@ describe('a trusted browser', () => {
     });
   });
 
-  test('keeps its box ticked after a wrong code', async () => {
+  test('keeps its checkbox checked after a wrong code', async () => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: '000000', trust_browser: 'on' });
@@ -362,7 +365,7 @@ describe('a trusted browser', () => {
   });
 });
 
-describe('proving again who it is', () => {
+describe('reauthentication', () => {
   async function signedIn(from = service): Promise<Browser> {
     const browser = await atCode(from);
     await browser.submit({ code: app.code() });
@@ -374,7 +377,7 @@ describe('proving again who it is', () => {
     return (await sessions())[0]?.kinds ?? [];
   }
 
-  test('takes a code after the password: the password alone renews nothing', async () => {
+  test('requires a code after the password: the password alone does not renew the session', async () => {
     const browser = await signedIn();
     const before = browser.cookies.get('__Host-latchkey_session');
     await browser.get(`/reauth?${TARGET}`);
@@ -395,7 +398,7 @@ describe('proving again who it is', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  test('takes a recovery code as well', async () => {
+  test('also accepts a recovery code', async () => {
     const browser = await signedIn();
     await browser.get('/reauth');
     await browser.submit({ password: PASSWORD }, { action: '/reauth' });
@@ -405,7 +408,7 @@ describe('proving again who it is', () => {
     expect((await authentications()).at(-1)).toBe('recovery_code');
   });
 
-  test('takes the password alone where the operator wants no more', async () => {
+  test('accepts the password alone where configured', async () => {
     await withService({ secondFactor: { secondFactorOnReauth: false } }, async (other) => {
       const browser = await signedIn(other);
       await browser.get('/reauth');
@@ -414,7 +417,7 @@ describe('proving again who it is', () => {
     });
   });
 
-  test('is of one session: neither another one nor a sign-in takes the code', async () => {
+  test('is bound to one session: neither another session nor a sign-in accepts the code', async () => {
     const first = await signedIn();
     await first.get('/reauth');
     await first.submit({ password: PASSWORD }, { action: '/reauth' });
@@ -430,7 +433,7 @@ describe('proving again who it is', () => {
 });
 
 describe('the second step cannot be skipped (security S-90)', () => {
-  test('by opening what comes after it, with the cookies of the pending login', async () => {
+  test('by opening later pages with the cookies of the pending sign-in', async () => {
     const browser = await afterPassword();
     for (const path of ['/account/password/change', '/account/', '/reauth', '/reauth/totp']) {
       await browser.get(path);
@@ -445,7 +448,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     expect(asked.body).toContain('Anonymous');
   });
 
-  test('from another browser, nor with the factor of somebody else', async () => {
+  test('from another browser, or with the factor of another user', async () => {
     const browser = await afterPassword();
     const stranger = service.browser();
     await stranger.get('/login');
@@ -463,7 +466,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('by who planted the cookies in the browser: after the code they are worth nothing elsewhere', async () => {
+  test('by planting cookies in the browser: after the code they are worthless elsewhere', async () => {
     const planted = await afterPassword();
     const attacker = service.browser();
     for (const [name, value] of planted.cookies) attacker.cookies.set(name, value);
@@ -489,7 +492,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test('with the pending login of another account of one browser', async () => {
+  test('with the pending sign-in of another account in the same browser', async () => {
     const browser = await afterPassword();
     const first = browser.cookies.get('__Host-latchkey_login');
     const own = { username, app, user };
@@ -507,7 +510,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('by one code in many requests at once: one session comes of it', async () => {
+  test('by sending one code in concurrent requests: one session is created', async () => {
     await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
       const browser = await atCode(other);
       const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -530,7 +533,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
   });
 });
 
-describe('where everybody has to have a second factor (browser-flows 4.5)', () => {
+describe('where a second factor is required (browser-flows 4.5)', () => {
   const REQUIRED = {
     secondFactor: { secondFactor: 'required' },
     limits: { perIp: { burst: 100, perSecond: 1 } },
@@ -553,7 +556,7 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     return [...shown.body.matchAll(/<code[^>]*>([a-z2-9]{5}-[a-z2-9]{5})<\/code>/g)].map(([, code = '']) => code);
   }
 
-  test('a right password leads to an app and recovery codes; only then is the person signed in', async () => {
+  test('a right password leads to app setup and recovery codes; only then is the user signed in', async () => {
     const browser = await afterPassword(required);
     expect(browser.shown.location).toBe(ORIGIN + SETUP);
     await browser.get(SETUP);
@@ -601,7 +604,7 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     expect(other.shown.status).toBe(303);
   });
 
-  test('an app that was set up elsewhere in the meantime is not replaced', async () => {
+  test('an app set up elsewhere in the meantime is not replaced', async () => {
     const browser = await afterPassword(required);
     await browser.get(SETUP);
     const own = scanned(browser);
@@ -615,7 +618,7 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     expect(browser.shown.status).toBe(303);
   });
 
-  test('five wrong codes end it, and nothing is stored', async () => {
+  test('five wrong codes end the setup, and nothing is stored', async () => {
     const browser = await afterPassword(required);
     await browser.get(SETUP);
     const own = scanned(browser);
@@ -628,7 +631,7 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     expect(await events()).toEqual(['login_failed']);
   });
 
-  test('the page of the codes leads there who has none', async () => {
+  test('the code page redirects users without an app to the setup', async () => {
     const browser = await afterPassword(required);
     await browser.get('/login/totp');
     expect(browser.shown.location).toBe(ORIGIN + SETUP);

@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('token endpoint: authorization_code', () => {
-  test('a code with its verifier yields tokens and an ID token in two statements (OpenID Connect Core 3.1.3.3)', async () => {
+  test('exchanges a code and verifier for tokens and an ID token in two statements (OpenID Connect Core 3.1.3.3)', async () => {
     const { code, userId } = await service.signIn(client, {
       scope: ['openid', 'profile'],
       nonce: 'a nonce',
@@ -82,7 +82,7 @@ describe('token endpoint: authorization_code', () => {
     expect(toUuid(String(payload['sid']) as ClientId)).toBe(session?.id);
   });
 
-  test('without openid no ID token is issued, and without the refresh_token grant type no refresh token', async () => {
+  test('issues no ID token without openid, and no refresh token without the refresh_token grant type', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { grant_types: ['authorization_code'] } });
     const { code } = await service.signIn(narrow, { scope: ['urn:chat:client:api:*'] });
     const answer = await service.exchange(narrow, code);
@@ -90,7 +90,7 @@ describe('token endpoint: authorization_code', () => {
     expect(Object.keys(answer.body).sort()).toEqual(['access_token', 'expires_in', 'scope', 'token_type']);
   });
 
-  test('an ID token algorithm that no key can produce is a fault that does not cost the client its code', async () => {
+  test('keeps the code when no key can sign the ID token, which is a server error', async () => {
     const odd = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_signed_response_alg: 'ES256' } });
     const { code } = await service.signIn(odd, { scope: ['openid'] });
     expect(await service.exchange(odd, code)).toMatchObject({ status: 500, body: { error: 'server_error' } });
@@ -103,18 +103,18 @@ describe('token endpoint: authorization_code', () => {
     expect((await service.exchange(odd, code)).status).toBe(200);
   });
 
-  test('a malformed code is refused without a query', async () => {
+  test('rejects a malformed code without a query', async () => {
     const answer = await service.exchange(client, 'no code');
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('row 1: an unknown code is refused', async () => {
+  test('row 1: an unknown code is rejected', async () => {
     const answer = await service.exchange(client, 'A'.repeat(43));
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  test('row 2: a code presented by another client is refused and stays usable by its own (RFC 6749 4.1.3)', async () => {
+  test('row 2: a code sent by another client is rejected and stays valid for its own (RFC 6749 4.1.3)', async () => {
     const thief = await service.client();
     const { code } = await service.signIn(client);
     const answer = await service.exchange(thief, code);
@@ -123,7 +123,7 @@ describe('token endpoint: authorization_code', () => {
     expect((await service.exchange(client, code)).status).toBe(200);
   });
 
-  test('row 3: a double send within 20 s is refused and leaves the session alone; later it ends the session', async () => {
+  test('row 3: a resend within 20 s is rejected and keeps the session; later it ends the session', async () => {
     const { code } = await service.signIn(client);
     const first = await service.exchange(client, code);
     service.clock.advanceSeconds(1);
@@ -148,7 +148,7 @@ describe('token endpoint: authorization_code', () => {
     ['the same verifier leaves the session alone', { code_verifier: VERIFIER }, true],
     ['another verifier ends the session (RFC 6749 4.1.2)', { code_verifier: 'x'.repeat(43) }, false],
     ['no verifier ends the session (RFC 6749 4.1.2)', {}, false],
-  ])('row 3: a code presented again at once with %s', async (_, proof, isActive) => {
+  ])('row 3: a code resent at once with %s', async (_, proof, isActive) => {
     const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
     const first = await service.exchange(client, code, { code_verifier: VERIFIER });
     service.clock.advanceSeconds(1);
@@ -161,7 +161,7 @@ describe('token endpoint: authorization_code', () => {
     expect(refreshed.status).toBe(isActive ? 200 : 400);
   });
 
-  test('row 4: a cancelled grant is refused', async () => {
+  test('row 4: a canceled grant is rejected', async () => {
     const { code, grantId } = await service.signIn(client);
     await sql(db.database, 'update oauth2_authorization_grants set cancelled_at = now() where id = $1::uuid', [
       toUuid(grantId),
@@ -169,7 +169,7 @@ describe('token endpoint: authorization_code', () => {
     expect(await service.exchange(client, code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  test('row 5: a code is good for its lifetime and not a second longer', async () => {
+  test('row 5: a code is valid for its lifetime and not a second longer', async () => {
     const { code: inTime } = await service.signIn(client);
     const { code: late } = await service.signIn(client);
     service.clock.advanceSeconds(60);
@@ -195,7 +195,7 @@ describe('token endpoint: authorization_code', () => {
     if (status === 400) expect(answer.body['error']).toBe('invalid_grant');
   });
 
-  test('row 7: a verifier without a challenge, and a challenge without a verifier, are refused (RFC 9700 4.8.2)', async () => {
+  test('row 7: a verifier without a challenge, and a challenge without a verifier, are rejected (RFC 9700 4.8.2)', async () => {
     const { code: plain } = await service.signIn(client);
     expect(await service.exchange(client, plain, { code_verifier: VERIFIER })).toMatchObject({
       status: 400,
@@ -216,7 +216,7 @@ describe('token endpoint: authorization_code', () => {
     ['of 42 characters', VERIFIER.slice(1)],
     ['of 129 characters', 'x'.repeat(129)],
     ['with padding', `${VERIFIER}=`],
-  ])('row 8: a verifier that is %s is refused, and cancels the grant for everyone', async (_, verifier) => {
+  ])('row 8: a verifier that is %s is rejected, and cancels the grant for everyone', async (_, verifier) => {
     const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
     const answer = await service.exchange(client, code, { code_verifier: verifier });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -227,7 +227,7 @@ describe('token endpoint: authorization_code', () => {
     });
   });
 
-  test('a parameter sent twice is refused', async () => {
+  test('rejects a repeated parameter', async () => {
     const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
     const form = `grant_type=authorization_code&code=${code}&code_verifier=${VERIFIER}&code_verifier=${VERIFIER}`;
     const answer = await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET));
@@ -238,7 +238,7 @@ describe('token endpoint: authorization_code', () => {
     ['the browser session ended', 'update user_sessions set finished_at = now() where id = $1::uuid', 'session'],
     ['the user was locked', 'update users set locked_at = now() where id = $1::uuid', 'user'],
     ['the user was deactivated', 'update users set deactivated_at = now() where id = $1::uuid', 'user'],
-  ])('row 10: once %s the code is refused and its grant cancelled', async (_, text, whose) => {
+  ])('row 10: once %s the code is rejected and its grant canceled', async (_, text, whose) => {
     const { code, grantId, userId, browserSessionId } = await service.signIn(client);
     await sql(db.database, text, [toUuid(whose === 'user' ? userId : browserSessionId)]);
     expect(await service.exchange(client, code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -250,7 +250,7 @@ describe('token endpoint: authorization_code', () => {
     expect(grant).toEqual({ cancelled: true });
   });
 
-  test('row 11: an admin scope is refused when the user may no longer ask for it', async () => {
+  test('row 11: an admin scope is rejected when the user has lost the right to it', async () => {
     const scope = ['openid', 'urn:latchkey:admin'];
     const allowed = await service.signIn(client, { scope, user: { canRequestAdmin: true } });
     expect((await service.exchange(client, allowed.code)).status).toBe(200);
@@ -260,7 +260,7 @@ describe('token endpoint: authorization_code', () => {
     expect(await service.exchange(client, code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  test('row 12: a resource that was not granted is refused with invalid_target (RFC 8707 2)', async () => {
+  test('row 12: a resource that was not granted is rejected with invalid_target (RFC 8707 2)', async () => {
     const { code } = await service.signIn(client);
     expect(await service.exchange(client, code, { resource: 'https://api.example.org/' })).toMatchObject({
       status: 400,
@@ -268,14 +268,14 @@ describe('token endpoint: authorization_code', () => {
     });
   });
 
-  test('a disabled client gets nothing although its record is cached', async () => {
+  test('rejects a disabled client although its record is cached', async () => {
     const doomed = await service.client();
     const { code } = await service.signIn(doomed);
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
     expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('a client that was deleted with its codes is unknown although its record is cached', async () => {
+  test('reports a deleted client as unknown although its record is cached', async () => {
     const doomed = await service.client();
     const { code } = await service.signIn(doomed);
     const id = toUuid(doomed);
@@ -284,7 +284,7 @@ describe('token endpoint: authorization_code', () => {
     expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('a client that changed since it was cached is read again and served', async () => {
+  test('reloads and serves a client that changed since it was cached', async () => {
     const changed = await service.client();
     const { code } = await service.signIn(changed);
     await sql(db.database, 'update oauth2_clients set version = version + 1 where id = $1::uuid', [toUuid(changed)]);
@@ -293,7 +293,7 @@ describe('token endpoint: authorization_code', () => {
 });
 
 describe('token endpoint: devices', () => {
-  test('a second session of one user and device ends the first; another user’s device of the same name lives', async () => {
+  test("ends the first of two sessions of one user and device, but not another user's with that device name", async () => {
     const userId = await insertUser(db.database, service.clock.now());
     const browserSessionId = await insertBrowserSession(db.database, userId, service.clock.now());
     const grant = { clientId: client, browserSessionId, scope: DEVICE_SCOPE };
@@ -315,7 +315,7 @@ describe('token endpoint: devices', () => {
     }
   });
 
-  test('four sessions of one device opened at once all succeed, and one is left', async () => {
+  test('answers four concurrent requests for one device, and leaves one session', async () => {
     const userId = await insertUser(db.database, service.clock.now());
     const browserSessionId = await insertBrowserSession(db.database, userId, service.clock.now());
     const grants = await Promise.all(
@@ -340,8 +340,8 @@ describe('token endpoint: devices', () => {
   });
 });
 
-describe('token endpoint: races of one code', () => {
-  test('fifty exchanges at once on two instances: exactly one 200, one session and one pair (RFC 6749 4.1.2)', async () => {
+describe('token endpoint: races for one code', () => {
+  test('fifty concurrent exchanges on two instances: exactly one 200, one session and one pair (RFC 6749 4.1.2)', async () => {
     const { code, userId } = await service.signIn(client);
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? service : second).exchange(client, code)),
@@ -361,7 +361,7 @@ describe('token endpoint: races of one code', () => {
     expect(rows).toEqual({ sessions: 1, access: 1, refresh: 1 });
   });
 
-  test('an exchange that races a deactivation leaves no live session behind', async () => {
+  test('an exchange concurrent with a deactivation leaves no live session', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code, userId } = await service.signIn(client);
       const [answer] = await Promise.all([

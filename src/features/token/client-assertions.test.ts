@@ -57,28 +57,31 @@ async function ask(parts: Partial<AssertionParts> = {}, more: Record<string, str
 const seconds = () => Math.floor(service.clock.now() / 1000);
 
 describe('a client assertion (RFC 7523 3)', () => {
-  test('of a key is accepted; it costs no round trip, and the client is the requester', async () => {
+  test('signed with a key is accepted without a round trip, and the client is the requester', async () => {
     expect((await ask()).status).toBe(200);
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${keyClient}` });
   });
 
-  test('of a secret is accepted', async () => {
+  test('signed with a secret is accepted', async () => {
     const answer = await ask({ clientId: secretClient, key: SECRET });
     expect(answer.status).toBe(200);
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${secretClient}` });
   });
 
-  test.each(MAC_ALGORITHMS)('by %s is accepted', async (alg) => {
+  test.each(MAC_ALGORITHMS)('signed with %s is accepted', async (alg) => {
     expect((await ask({ clientId: secretClient, key: SECRET, alg })).status).toBe(200);
   });
 
-  test.each(SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K'))('by %s is accepted', async (alg) => {
-    const own = await newClientKey('own', alg);
-    const clientId = await clientWith({ jwks: { keys: [key.publicJwk, own.publicJwk] } });
-    expect((await ask({ clientId, key: own.privateKey, alg, header: { kid: 'own' } })).status).toBe(200);
-  });
+  test.each(SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K'))(
+    'signed with the algorithm %s is accepted',
+    async (alg) => {
+      const own = await newClientKey('own', alg);
+      const clientId = await clientWith({ jwks: { keys: [key.publicJwk, own.publicJwk] } });
+      expect((await ask({ clientId, key: own.privateKey, alg, header: { kid: 'own' } })).status).toBe(200);
+    },
+  );
 
-  test('names the algorithm of an Ed25519 key in the older way or in that of RFC 9864, whichever was registered', async () => {
+  test('names an Ed25519 algorithm the old way or as in RFC 9864, whichever is registered', async () => {
     const { privateKey, publicJwk } = await newClientKey('ed', 'EdDSA');
     for (const token_endpoint_auth_signing_alg of ['EdDSA', 'Ed25519', undefined]) {
       for (const alg of ['EdDSA', 'Ed25519', undefined]) {
@@ -96,7 +99,7 @@ describe('a client assertion (RFC 7523 3)', () => {
     }
   });
 
-  test('proves the client at every endpoint, by its address, that of the token endpoint, or the issuer', async () => {
+  test('works at every endpoint, with the URL of that or the token endpoint, or the issuer, as audience', async () => {
     for (const path of ['introspect', 'revoke', 'token']) {
       for (const audience of [
         TEST_ISSUER,
@@ -151,7 +154,7 @@ describe('a client assertion (RFC 7523 3)', () => {
     ['with a number as its jti', () => ({ claims: { jti: 7 } }), 'jti'],
     ['with a jti of 256 characters', () => ({ claims: { jti: 'j'.repeat(256) } }), 'jti'],
     ['that is a request object', () => ({ header: { typ: 'oauth-authz-req+jwt' } }), 'typ'],
-  ])('%s is refused, and its developer is told why (S-32)', async (_what, parts, told) => {
+  ])('%s is rejected, with the reason for the developer (S-32)', async (_what, parts, told) => {
     const answer = await ask(parts());
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(answer.body['error_description']).toContain(told);
@@ -159,19 +162,19 @@ describe('a client assertion (RFC 7523 3)', () => {
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
   });
 
-  test('whose sub is another client than client_id is a contradiction', async () => {
+  test('whose sub differs from client_id is rejected', async () => {
     expect((await ask({}, { client_id: keyClient })).status).toBe(200);
     const answer = await ask({}, { client_id: secretClient });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  test('together with a secret or another method is a contradiction', async () => {
+  test('combined with a secret or another method is rejected', async () => {
     expect(await ask({}, { client_id: keyClient, client_secret: 'x' })).toMatchObject({ status: 400 });
     const both = await service.post('/oauth2/token', { ...GRANT, ...(await fields()) }, basic(secretClient, SECRET));
     expect(both).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  test('of an unknown client, a wrong key and no JWT read the same', async () => {
+  test('with an unknown client, a wrong key or an invalid JWT gets the same response', async () => {
     const wrong = await newClientKey('one');
     const answers = [
       await ask({ clientId: unusedId() }),
@@ -182,8 +185,8 @@ describe('a client assertion (RFC 7523 3)', () => {
   });
 });
 
-describe('the method of a client (R-15, R-16)', () => {
-  test('decides: a key signs for nobody but clients with private_key_jwt', async () => {
+describe("a client's authentication method (R-15, R-16)", () => {
+  test('restricts keys to clients with private_key_jwt', async () => {
     const jwks = { keys: [key.publicJwk] };
     for (const token_endpoint_auth_method of [
       'client_secret_basic',
@@ -199,7 +202,7 @@ describe('the method of a client (R-15, R-16)', () => {
     }
   });
 
-  test('keeps a secret that signs from being sent, and a client with a key from sending none', async () => {
+  test('forbids sending a signing secret, and requires assertions from a client with a key', async () => {
     for (const clientId of [secretClient, keyClient]) {
       for (const secret of [SECRET, '']) {
         expect((await service.post('/oauth2/token', GRANT, basic(clientId, secret))).status).toBe(401);
@@ -210,7 +213,7 @@ describe('the method of a client (R-15, R-16)', () => {
     }
   });
 
-  test('has the one algorithm that was registered, where one was', async () => {
+  test('has exactly the registered algorithm, if any', async () => {
     const [es, rs] = [key, await newClientKey('two', 'RS256')];
     const jwks = { keys: [es.publicJwk, rs.publicJwk] };
     const clientId = await clientWith({ jwks, token_endpoint_auth_signing_alg: 'ES256' });
@@ -222,13 +225,13 @@ describe('the method of a client (R-15, R-16)', () => {
     expect((await ask({ clientId: strict, key: SECRET, alg: 'HS256' })).status).toBe(401);
   });
 
-  test('strict_auth_method changes nothing for assertions', async () => {
+  test('is unaffected by strict_auth_method for assertions', async () => {
     const clientId = await clientWith({ jwks: { keys: [key.publicJwk] }, strict_auth_method: true });
     expect((await ask({ clientId })).status).toBe(200);
   });
 });
 
-test('an assertion costs no round trip: code, introspection, refresh, revocation', async () => {
+test('assertions take no round trip: code, introspection, refresh, revocation', async () => {
   const proven = async () => await fields();
   const { code } = await service.signIn(keyClient);
   const form = { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback' };
@@ -258,8 +261,8 @@ test('an assertion costs no round trip: code, introspection, refresh, revocation
   expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
 });
 
-describe('an assertion that comes again (S-33)', () => {
-  test('is refused, at once, on another instance, and until it has expired', async () => {
+describe('a replayed assertion (S-33)', () => {
+  test('is rejected at once, on another instance, and until it expires', async () => {
     const once = { ...GRANT, ...(await fields()) };
     await other.clients.find(keyClient);
     expect((await service.post('/oauth2/token', once)).status).toBe(200);
@@ -276,20 +279,20 @@ describe('an assertion that comes again (S-33)', () => {
     expect(late.body['error_description']).toContain('expired');
   });
 
-  test('is used up by a request that is refused for another reason', async () => {
+  test('is rejected even if its first request failed for another reason', async () => {
     const once = await fields();
     expect((await service.post('/oauth2/token', { grant_type: 'nonsense', ...once })).status).toBe(400);
     expect((await service.post('/oauth2/token', { ...GRANT, ...once })).status).toBe(401);
   });
 
-  test('is told apart from one of another client with the same jti', async () => {
+  test('is distinguished from one of another client with the same jti', async () => {
     const claims = { jti: 'the same for both' };
     expect((await ask({ claims })).status).toBe(200);
     expect((await ask({ claims, clientId: secretClient, key: SECRET })).status).toBe(200);
     expect((await ask({ claims })).status).toBe(401);
   });
 
-  test('with a forged signature uses nothing up', async () => {
+  test('with a forged signature consumes nothing', async () => {
     const claims = { jti: 'known to a stranger' };
     const stranger = await newClientKey('one');
     expect((await ask({ claims, key: stranger.privateKey })).status).toBe(401);
@@ -297,7 +300,7 @@ describe('an assertion that comes again (S-33)', () => {
     expect((await ask({ claims })).status).toBe(200);
   });
 
-  test('over 200 races of four requests on two instances, one is served', { timeout: 120_000 }, async () => {
+  test('is accepted once in 200 races of four requests on two instances', { timeout: 120_000 }, async () => {
     for (let round = 0; round < 200; round += 1) {
       const once = { ...GRANT, ...(await fields({ clientId: secretClient, key: SECRET })) };
       const answers = await Promise.all(
@@ -307,7 +310,7 @@ describe('an assertion that comes again (S-33)', () => {
     }
   });
 
-  test('is not used up twice by one request that finds its client changed', async () => {
+  test('is not consumed twice by one request that finds its client changed', async () => {
     await sql(db.database, 'update oauth2_clients set version = version + 1');
     expect((await ask()).status).toBe(200);
     expect(service.lastRequest().queries).toBe(3);
@@ -315,7 +318,7 @@ describe('an assertion that comes again (S-33)', () => {
 });
 
 describe('failed assertions', () => {
-  test('are counted for client and address as wrong secrets are; those with a good signature are not', async () => {
+  test('are counted per client and address like wrong secrets, except those with a valid signature', async () => {
     const limited = await startOAuthService(db.database, {
       clock: service.clock,
       limiter: { burst: 3, perSecond: 1 / 60 },

@@ -32,7 +32,7 @@ function rawBasic(text: string | Buffer): string {
 }
 
 describe('client authentication', () => {
-  test('good credentials of a cached client cost no query, and the client is the requester', async () => {
+  test('takes no query for valid credentials of a cached client, and the client is the requester', async () => {
     const answer = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(basicClient, CLIENT_SECRET));
     expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: `oauth2-client:${basicClient}` });
@@ -42,11 +42,11 @@ describe('client authentication', () => {
     ['form-encoded in the header', () => basic(basicClient, CLIENT_SECRET)],
     ['with a scheme in lower case', () => basic(basicClient, CLIENT_SECRET).replace('Basic', 'basic')],
     ['with the id in lower case', () => basic(basicClient.toLowerCase(), CLIENT_SECRET)],
-  ])('client_secret_basic, %s, is accepted', async (_, header) => {
+  ])('accepts client_secret_basic, %s', async (_, header) => {
     expect((await service.post('/oauth2/token', GRANT, header())).status).toBe(200);
   });
 
-  test('a Basic header whose halves were not form-encoded is accepted too', async () => {
+  test('accepts a Basic header whose parts are not form-encoded', async () => {
     const secret = 'a+b%zz:c d';
     const client = await service.client({ secret });
     expect((await service.post('/oauth2/token', GRANT, rawBasic(`${client}:${secret}`))).status).toBe(200);
@@ -55,7 +55,7 @@ describe('client authentication', () => {
     expect((await service.post('/oauth2/token', GRANT, rawBasic(`${ambiguous}:a+b%20c`))).status).toBe(200);
   });
 
-  test('client_secret_post is accepted from a client registered for it', async () => {
+  test('accepts client_secret_post from a client registered for it', async () => {
     const answer = await service.post('/oauth2/token', {
       ...GRANT,
       client_id: postClient,
@@ -87,14 +87,14 @@ describe('client authentication', () => {
       }),
       () => undefined,
     ],
-  ])('%s is refused as invalid_client with a challenge (RFC 6749 5.2)', async (_, form, header) => {
+  ])('rejects %s as invalid_client with a challenge (RFC 6749 5.2)', async (_, form, header) => {
     const answer = await service.post('/oauth2/token', form(), header());
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="https://auth.example.test/"');
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  test('an unknown client and a wrong secret read the same and cost the same', async () => {
+  test('gives the same response, at the same cost, for an unknown client and a wrong secret', async () => {
     const unknown = unusedId();
     await service.post('/oauth2/token', GRANT, basic(unknown, 'x'));
     const first = await service.post('/oauth2/token', GRANT, basic(unknown, 'x'));
@@ -129,12 +129,12 @@ describe('client authentication', () => {
       () => undefined,
     ],
     ['a secret without a client_id', () => 'grant_type=client_credentials&client_secret=x', () => undefined],
-  ])('%s is refused as invalid_request', async (_, form, header) => {
+  ])('rejects %s as invalid_request', async (_, form, header) => {
     const answer = await service.post('/oauth2/token', form(), header());
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  test('a client disabled after it was cached is unknown at its next request', async () => {
+  test('treats a client disabled after being cached as unknown from its next request', async () => {
     const client = await service.client();
     expect((await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(client)]);
@@ -142,7 +142,7 @@ describe('client authentication', () => {
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('a client read over a minute ago costs no query either, and is read again; nobody is refused for what was', async () => {
+  test('takes no query for a client cached over a minute ago, but reloads it; stale data rejects nobody', async () => {
     const header = basic(basicClient, CLIENT_SECRET);
     const changed = await service.client({
       metadata: { token_endpoint_auth_method: 'client_secret_jwt' },
@@ -169,7 +169,7 @@ describe('client authentication', () => {
     expect(await present(basicClient)).toBe(400);
   });
 
-  test('a client read over ten minutes ago is read first', async () => {
+  test('reloads a client cached over ten minutes ago first', async () => {
     const client = await service.client();
     expect((await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(client)]);
@@ -178,7 +178,7 @@ describe('client authentication', () => {
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('a stored secret that cannot be opened is a fault of the operator: 500, and an ERROR line that names the client', async () => {
+  test('returns 500 for a stored secret that cannot be decrypted, with an ERROR line that names the client', async () => {
     const client = await service.client();
     await sql(db.database, `update oauth2_clients set client_secret_sealed = '\\x01' where id = $1::uuid`, [
       toUuid(client),
@@ -190,7 +190,7 @@ describe('client authentication', () => {
     expect(service.lines.some((line) => line.includes('ERROR error ') && line.includes(client))).toBe(true);
   });
 
-  test('why a client was refused is in the log by code, never what it sent', async () => {
+  test('logs the reason for a rejection as a code, never the input', async () => {
     await service.post('/oauth2/token', GRANT, basic(basicClient, 'a mistyped secret'));
     const refusal = service.logged('auth.refused').at(-1);
     expect(refusal).toMatchObject({ level: 'info', fields: { code: 'bad_client_secret', client: basicClient } });
@@ -198,7 +198,7 @@ describe('client authentication', () => {
   });
 });
 
-describe('secret by header or form (RFC 6749 2.3.1)', () => {
+describe('a secret in the header or form (RFC 6749 2.3.1)', () => {
   const inForm = (client: ClientId): Record<string, string> => ({ client_id: client, client_secret: CLIENT_SECRET });
   const WAYS: [string, (client: ClientId) => Record<string, string>, (client: ClientId) => string | undefined][] = [
     ['in the form', inForm, () => undefined],
@@ -208,7 +208,7 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
   ];
 
   describe.each(['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'])('at %s', (path) => {
-    test.each(WAYS)('a client of either method may send it %s', async (_, form, header) => {
+    test.each(WAYS)('is accepted %s from a client of either method', async (_, form, header) => {
       for (const client of [basicClient, postClient]) {
         const answer = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
         expect(answer.status).toBe(200);
@@ -216,7 +216,7 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
       }
     });
 
-    test('strict_auth_method: true accepts it in the one registered place alone (S-28)', async () => {
+    test('is accepted only as registered with strict_auth_method: true (S-28)', async () => {
       for (const [method, accepted] of [
         ['client_secret_post', 'in the form'],
         ['client_secret_basic', 'in the header'],
@@ -231,7 +231,7 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
     });
   });
 
-  test('a public client may send a Basic header with an empty secret, unless it is strict', async () => {
+  test('may be empty in the Basic header of a public client, unless it is strict', async () => {
     const metadata = { strict_auth_method: true };
     const strict = await service.client({ metadata });
     for (const [client, status] of [
@@ -243,14 +243,14 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
     }
   });
 
-  test('an empty secret is none: a confidential client is refused in every way of sending it', async () => {
+  test('that is empty counts as missing: a confidential client is rejected in every way of sending it', async () => {
     for (const header of [basic(basicClient, ''), undefined]) {
       const form = { ...GRANT, client_id: basicClient, client_secret: '' };
       expect((await service.post('/oauth2/token', form, header)).status).toBe(401);
     }
   });
 
-  test('the log says which method came and which is registered', async () => {
+  test('is logged with the used and the registered method', async () => {
     await service.post('/oauth2/token', { ...GRANT, client_id: basicClient });
     expect(service.logged('auth.refused').at(-1)).toMatchObject({
       level: 'info',
@@ -264,7 +264,7 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
   });
 });
 
-describe('limit of failed client authentications', () => {
+describe('the limit of failed client authentications', () => {
   let limited: OAuthService;
   let client: ClientId;
   let other: ClientId;
@@ -276,7 +276,7 @@ describe('limit of failed client authentications', () => {
   });
   afterAll(async () => await limited.close());
 
-  test('after the burst even the right secret is answered 429 without any work, and after a while it works again', async () => {
+  test('rejects even the right secret with 429 after the burst, without any work, and recovers later', async () => {
     for (let failure = 0; failure < 3; failure += 1) {
       expect((await limited.post('/oauth2/token', GRANT, basic(client, 'wrong'))).status).toBe(401);
     }
@@ -305,7 +305,7 @@ describe('limit of failed client authentications', () => {
     }
   }
 
-  test('failures of a public client are not counted, whatever secret it sends (S-182)', async () => {
+  test('ignores failures of a public client, whatever secret it sends (S-182)', async () => {
     const open = await limited.client({});
     const before = await buckets();
     await refusals(8, { client_id: open, client_secret: 'x' }, {});
@@ -314,7 +314,7 @@ describe('limit of failed client authentications', () => {
     expect((await limited.post('/oauth2/revoke', { token: 'x', client_id: open })).status).toBe(200);
   });
 
-  test('requests without a secret are not counted', async () => {
+  test('ignores requests without a secret', async () => {
     const confidential = await limited.client();
     const before = await buckets();
     await refusals(8, { client_id: confidential }, {});
@@ -322,7 +322,7 @@ describe('limit of failed client authentications', () => {
     expect(await buckets()).toBe(before);
   });
 
-  test('what a foreign page makes a browser send is not counted (S-182)', async () => {
+  test('ignores requests that a foreign page makes a browser send (S-182)', async () => {
     const victim = await limited.client();
     const before = await buckets();
     for (const origin of ['https://evil.example', 'null', 'https://auth.example.test:8443']) {
@@ -334,7 +334,7 @@ describe('limit of failed client authentications', () => {
     expect((await limited.post('/oauth2/token', GRANT, basic(victim, CLIENT_SECRET))).status).toBe(429);
   });
 
-  test('ids that no client has share one counter for each address, and shut no client there (S-179)', async () => {
+  test('shares one counter per address for unknown IDs, which blocks no client there (S-179)', async () => {
     const known = await limited.client();
     await sql(db.database, 'delete from rate_limits');
     const statuses = new Set<number>();
@@ -347,7 +347,7 @@ describe('limit of failed client authentications', () => {
     expect((await limited.post('/oauth2/token', GRANT, basic(known, CLIENT_SECRET))).status).toBe(200);
   });
 
-  test('one address never shuts a client for another (S-182)', async () => {
+  test('never blocks a client for one address because of another (S-182)', async () => {
     const proxied = await startOAuthService(db.database, {
       limiter: { burst: 3, perSecond: 0.1 },
       isBehindProxy: true,
@@ -374,7 +374,7 @@ describe('limit of failed client authentications', () => {
     }
   });
 
-  test('successes are not counted', async () => {
+  test('ignores successes', async () => {
     for (let count = 0; count < 10; count += 1) {
       expect((await limited.post('/oauth2/token', GRANT, basic(other, CLIENT_SECRET))).status).toBe(200);
     }

@@ -72,8 +72,8 @@ async function atUserinfo(answer: MachineAnswer): Promise<MachineAnswer['body']>
   return (await service.request('/oauth2/userinfo', { headers })).body;
 }
 
-describe('the claim groups', () => {
-  test('comes with its scope, sorted, from every source, without a further statement', async () => {
+describe('the groups claim', () => {
+  test('is returned with its scope, sorted, from all sources, without a further statement', async () => {
     const person = await service.signIn(client, { scope: ['openid', 'groups'] });
     await put(person.userId, ['ops', 'Admins']);
     await link(await provider(), person.userId, ['staff', 'ops']);
@@ -85,7 +85,7 @@ describe('the claim groups', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('is an empty list for who is in none, and not there without the scope', async () => {
+  test('is an empty list for users without groups, and missing without the scope', async () => {
     const nobody = await service.exchange(client, (await service.signIn(client, { scope: ['openid', 'groups'] })).code);
     expect((await inToken(nobody))['groups']).toEqual([]);
     expect((await atUserinfo(nobody))['groups']).toEqual([]);
@@ -96,7 +96,7 @@ describe('the claim groups', () => {
     expect(await atUserinfo(without)).not.toHaveProperty('groups');
   });
 
-  test('shows what holds at a refresh, and nothing of a provider that was taken out of the configuration', async () => {
+  test('is current at a refresh, and has nothing from a provider removed from the configuration', async () => {
     const person = await service.signIn(client, { scope: ['openid', 'groups'] });
     await put(person.userId, ['ops']);
     await link(await provider(false), person.userId, ['superusers']);
@@ -109,7 +109,7 @@ describe('the claim groups', () => {
     expect((await atUserinfo(renewed))['groups']).toEqual([]);
   });
 
-  test('is left to userinfo by id_token_claims: false, and may be named one by one (OpenID Connect Core 5.5)', async () => {
+  test('is moved to userinfo by id_token_claims: false, and can be requested individually (OpenID Connect Core 5.5)', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
     const person = await service.signIn(slim, { scope: ['openid', 'groups'] });
     await put(person.userId, ['ops']);
@@ -124,8 +124,8 @@ describe('the claim groups', () => {
   });
 });
 
-describe('claims of an account', () => {
-  test('come with the scope profile, as they are', async () => {
+describe('account claims', () => {
+  test('are returned unchanged with the profile scope', async () => {
     const claims = { department: 'Harbour', level: 7, tags: ['a', { b: null }], 'https://example.com/role': 'pilot' };
     const person = await service.signIn(client, { scope: ['openid', 'profile'] });
     await put(person.userId, [], claims);
@@ -139,7 +139,7 @@ describe('claims of an account', () => {
     expect(await atUserinfo(without)).not.toHaveProperty('department');
   });
 
-  test('never replace what the service says itself, whatever is stored: nobody becomes somebody else', async () => {
+  test('never override claims of the service, whatever is stored, so nobody can impersonate others', async () => {
     const forged = {
       ...{ iss: 'https://evil.example', sub: 'somebody', aud: 'another', exp: 9_999_999_999, iat: 0, nonce: 'x' },
       ...{ auth_time: 1, acr: 'phr', amr: ['hwk'], azp: 'x', sid: 'x', at_hash: 'x', c_hash: 'x', jti: 'x', nbf: 1 },
@@ -177,8 +177,8 @@ describe('claims of an account', () => {
   });
 });
 
-describe('claims of a client', () => {
-  test('are said of everybody who signs in there, below those of the account, and not of dynamic clients', async () => {
+describe('client claims', () => {
+  test('apply to all users of the client, below account claims, and not to dynamic clients', async () => {
     const metadata = { claims: { tenant: 'acme', role: 'viewer', sub: 'forged' } };
     const configured = await service.client({ secret: CLIENT_SECRET, isStatic: true, metadata });
     const person = await service.signIn(configured, { scope: ['openid', 'profile'] });
@@ -195,10 +195,10 @@ describe('claims of a client', () => {
   });
 });
 
-describe('an ID token stays small enough for headers and cookies', () => {
+describe('an ID token small enough for headers and cookies', () => {
   const long = (length: number) => Array.from({ length }, (_, index) => `group ${index} `.padEnd(250, 'x'));
 
-  test('groups that are too many are left to userinfo, with one line in the log', async () => {
+  test('leaves too many groups to userinfo, with one log line', async () => {
     const person = await service.signIn(client, { scope: ['openid', 'groups', 'profile'] });
     await put(person.userId, long(200), { role: 'pilot' });
     const answer = await service.exchange(client, person.code);
@@ -211,7 +211,7 @@ describe('an ID token stays small enough for headers and cookies', () => {
     expect(lines).toMatchObject([{ level: 'warn', fields: { client, user: person.userId, left_out: 'groups' } }]);
   });
 
-  test('then claims of the account, then those of the client', async () => {
+  test('then omits account claims, then client claims', async () => {
     const metadata = { claims: { shared: 'x'.repeat(8000) } };
     const configured = await service.client({ secret: CLIENT_SECRET, isStatic: true, metadata });
     for (const [of, expected] of [

@@ -62,7 +62,7 @@ async function userinfo(answer: MachineAnswer): Promise<MachineAnswer['body']> {
 }
 
 describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () => {
-  test('profile and email show there what they show at userinfo, without a further statement', async () => {
+  test('profile and email return the same as userinfo, without a further statement', async () => {
     const { code, userId } = await person(['openid', 'profile', 'email']);
     const answer = await service.exchange(client, code);
     expect(service.lastRequest().queries).toBe(2);
@@ -93,19 +93,19 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       ['openid', 'email'],
       ['email', 'email_verified'],
     ],
-  ])('the scope %j shows no more than its own claims', async (scope, expected) => {
+  ])('the scope %j returns only its own claims', async (scope, expected) => {
     const { code } = await person(scope);
     const claims = await claimsOf(await service.exchange(client, code));
     expect(PROFILE.filter((name) => name in claims)).toEqual(expected);
   });
 
-  test('what is not known of a person is left out, and the username stands for a name', async () => {
+  test('unknown claims are omitted, and the username serves as the name', async () => {
     const { code } = await service.signIn(client, { scope: ['openid', 'profile', 'email'] });
     const claims = await claimsOf(await service.exchange(client, code));
     expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username', 'name', 'updated_at']);
   });
 
-  test('claims that were requested one by one are where they were requested, also after a refresh (Core 5.5)', async () => {
+  test('individually requested claims are where they were requested, also after a refresh (Core 5.5)', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
     for (const of of [client, slim]) {
       const claims = { id_token: ['email', 'name'], userinfo: ['email_verified', 'locale'] };
@@ -125,7 +125,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     }
   });
 
-  test('id_token_claims: false leaves them to userinfo', async () => {
+  test('id_token_claims: false moves them to userinfo', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
     const { code } = await person(['openid', 'profile', 'email'], slim);
     const claims = await claimsOf(await service.exchange(slim, code), slim);
@@ -134,7 +134,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
 });
 
 describe('updated_at (OpenID Connect Core 5.1)', () => {
-  test('is when the account was made, until something changes that profile shows', async () => {
+  test('is the creation time of the account, until a profile claim changes', async () => {
     const { code, userId } = await service.signIn(client, { scope: ['openid', 'profile'] });
     const answer = await service.exchange(client, code);
     const made = Math.floor(service.clock.now() / 1000);
@@ -157,7 +157,7 @@ describe('updated_at (OpenID Connect Core 5.1)', () => {
 });
 
 describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
-  test('says the same of the sign-in as the first one, without nonce, in the two statements of every refresh', async () => {
+  test('repeats the sign-in claims of the first one, without nonce, in the two statements of every refresh', async () => {
     const { code, userId } = await person(['openid', 'profile', 'email']);
     const first = await service.exchange(client, code);
     const former = await claimsOf(first);
@@ -176,7 +176,7 @@ describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
     expect(claims['at_hash']).toBe(sha256(member(answer, 'access_token')).subarray(0, 16).toString('base64url'));
   });
 
-  test('a lost answer that is repeated has it too', async () => {
+  test('is also in a repeated response that was lost', async () => {
     const { code } = await person(['openid']);
     const first = await service.exchange(client, code);
     await service.refresh(client, member(first, 'refresh_token'));
@@ -193,7 +193,7 @@ describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
       ['openid', 'urn:chat:client:api:*'],
       'openid',
     ],
-  ])('none when %s', async (_, scope, asked) => {
+  ])('is omitted when %s', async (_, scope, asked) => {
     const { code } = await person(scope);
     const first = await service.exchange(client, code);
     const fields: Record<string, string> = asked === undefined ? {} : { scope: asked };

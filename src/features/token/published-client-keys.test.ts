@@ -27,7 +27,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-test('a key that was replaced under the same kid is found, at the price of one request a minute', async () => {
+test('finds a key replaced under the same kid, with at most one request a minute', async () => {
   const [former, next] = [await newClientKey('same'), await newClientKey('same')];
   const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${peer.origin}/replaced` };
   const clientId = await service.client({ isStatic: false, metadata });
@@ -49,7 +49,7 @@ test('a key that was replaced under the same kid is found, at the price of one r
   clock.advanceSeconds(60);
 });
 
-test('a client whose keys are at its own address goes over to a new key', { timeout: 30_000 }, async () => {
+test('supports key rotation of a client with a jwks_uri', { timeout: 30_000 }, async () => {
   const [former, next] = [await newClientKey('former'), await newClientKey('next')];
   const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${peer.origin}/keys` };
   const clientId = await service.client({ isStatic: false, metadata });

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('token endpoint', () => {
-  test('a body that is not a form is refused as invalid_request', async () => {
+  test('rejects a body other than a form as invalid_request', async () => {
     const answer = await service.request('/oauth2/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: basic(client, CLIENT_SECRET) },
@@ -32,26 +32,26 @@ describe('token endpoint', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
-  test('parameters in the query string are not read', async () => {
+  test('ignores parameters in the query string', async () => {
     const answer = await service.post('/oauth2/token?grant_type=client_credentials', {}, basic(client, CLIENT_SECRET));
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test.each(['password', 'implicit', 'urn:ietf:params:oauth:grant-type:jwt-bearer', '__proto__'])(
-    'the grant type %s is unsupported (R-19)',
+    'rejects the grant type %s as unsupported (R-19)',
     async (grantType) => {
       const answer = await service.post('/oauth2/token', { grant_type: grantType }, basic(client, CLIENT_SECRET));
       expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
     },
   );
 
-  test('a grant type that the client is not registered for is unauthorized_client', async () => {
+  test('rejects a grant type that the client is not registered for as unauthorized_client', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { grant_types: ['authorization_code'] } });
     const answer = await service.refresh(narrow, 'mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1');
     expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
-  test('browser code of any origin may call it and read its refusals', async () => {
+  test('allows browser code of any origin to call it and read its errors', async () => {
     const answer = await service.post('/oauth2/token', {});
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
@@ -61,7 +61,7 @@ describe('token endpoint: client_credentials', () => {
   const issue = async (id: ClientId, fields: Readonly<Record<string, string>> = {}) =>
     await service.post('/oauth2/token', { grant_type: 'client_credentials', ...fields }, basic(id, CLIENT_SECRET));
 
-  test('a confidential client gets an access token and nothing else, in one statement', async () => {
+  test('issues only an access token to a confidential client, in one statement', async () => {
     const answer = await issue(client);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 300 });
@@ -72,7 +72,7 @@ describe('token endpoint: client_credentials', () => {
     expect(introspected.body).not.toHaveProperty('scope');
   });
 
-  test('offline_access is dropped, openid is granted without effect', async () => {
+  test('drops offline_access, and grants openid without effect', async () => {
     const answer = await issue(client, { scope: 'openid offline_access' });
     expect(answer.body).toMatchObject({ scope: 'openid' });
     expect(answer.body).not.toHaveProperty('id_token');
@@ -85,18 +85,18 @@ describe('token endpoint: client_credentials', () => {
     'urn:latchkey:admin',
     'openid nonsense',
     'a"b',
-  ])('the scope %s is refused whole as invalid_scope', async (scope) => {
+  ])('rejects the scope %s as invalid_scope', async (scope) => {
     expect(await issue(client, { scope })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });
 
-  test('only clients named as administrators get the admin scope, in either spelling', async () => {
+  test('grants the admin scope only to configured admin clients, in either spelling', async () => {
     for (const scope of ['urn:latchkey:admin', 'urn:mas:admin']) {
       expect((await issue(adminClient, { scope })).body).toMatchObject({ scope });
     }
     expect(await issue(adminClient, { scope: 'urn:synapse:admin:*' })).toMatchObject({ status: 400 });
   });
 
-  test('a scope beyond what the client is registered for is refused', async () => {
+  test('rejects a scope that the client is not registered for', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { scope: 'openid' } });
     expect((await issue(narrow, { scope: 'openid' })).status).toBe(200);
     expect(await issue(narrow, { scope: 'openid email' })).toMatchObject({
@@ -105,7 +105,7 @@ describe('token endpoint: client_credentials', () => {
     });
   });
 
-  test('a public client is refused as unauthorized_client (RFC 6749 4.4)', async () => {
+  test('rejects a public client as unauthorized_client (RFC 6749 4.4)', async () => {
     const open = await service.client({});
     const answer = await service.post('/oauth2/token', { grant_type: 'client_credentials', client_id: open });
     expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
@@ -118,7 +118,7 @@ describe('token endpoint: refresh_token', () => {
     return member(await service.exchange(client, code), 'refresh_token');
   };
 
-  test('a refresh of a chat client answers a new pair without an ID token', async () => {
+  test('returns a new pair without an ID token for a chat client', async () => {
     const answer = await service.refresh(client, await signedIn());
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body).sort()).toEqual([
@@ -131,7 +131,7 @@ describe('token endpoint: refresh_token', () => {
     expect(service.lastRequest().queries).toBe(2);
   });
 
-  test('a public client refreshes by naming itself', async () => {
+  test('authenticates a public client by its client_id', async () => {
     const open = await service.client({});
     const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
     const { code } = await service.signIn(open, { codeVerifier: verifier });
@@ -150,7 +150,7 @@ describe('token endpoint: refresh_token', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  test('a scope narrows the access token alone, in either spelling; a wider one is refused (RFC 6749 6)', async () => {
+  test('narrows only the access token to a scope, in either spelling, and rejects a wider one (RFC 6749 6)', async () => {
     const refreshToken = await signedIn();
     expect(await service.refresh(client, refreshToken, { scope: 'openid email' })).toMatchObject({
       status: 400,
@@ -162,7 +162,7 @@ describe('token endpoint: refresh_token', () => {
     expect(next.body['scope']).toBe('openid urn:chat:client:api:*');
   });
 
-  test('a scope that the authorization request was not given is left out again, one never granted is refused (RFC 6749 6)', async () => {
+  test('drops scopes that authorization requests drop, and rejects one never granted (RFC 6749 6)', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { scope: 'openid profile' } });
     const { code } = await service.signIn(narrow, { scope: ['openid'] });
     let refreshToken = member(await service.exchange(narrow, code), 'refresh_token');
@@ -180,7 +180,7 @@ describe('token endpoint: refresh_token', () => {
     expect((await service.refresh(narrow, refreshToken)).status).toBe(200);
   });
 
-  test('reuse after the successor was used ends the session, with a WARN line (S-38)', async () => {
+  test('ends the session on reuse after the successor was used, with a WARN line (S-38)', async () => {
     const refreshToken = await signedIn();
     const next = await service.refresh(client, refreshToken);
     await service.introspect(member(next, 'access_token'));
@@ -194,17 +194,14 @@ describe('token endpoint: refresh_token', () => {
     expect((await service.introspect(member(next, 'access_token'))).body).toEqual({ active: false });
   });
 
-  test.each(['an access token', 'another kind of token', 'nothing'])(
-    '%s is refused as a refresh token',
-    async (what) => {
-      const { code } = await service.signIn(client);
-      const accessToken = member(await service.exchange(client, code), 'access_token');
-      const text = { 'an access token': accessToken, nothing: '' }[what] ?? 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M';
-      const answer = await service.refresh(client, text);
-      expect(answer.status).toBe(400);
-      expect(answer.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
-    },
-  );
+  test.each(['an access token', 'another kind of token', 'nothing'])('rejects %s as a refresh token', async (what) => {
+    const { code } = await service.signIn(client);
+    const accessToken = member(await service.exchange(client, code), 'access_token');
+    const text = { 'an access token': accessToken, nothing: '' }[what] ?? 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M';
+    const answer = await service.refresh(client, text);
+    expect(answer.status).toBe(400);
+    expect(answer.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
+  });
 });
 
 test.each([
@@ -212,7 +209,7 @@ test.each([
   ['/oauth2/introspect', 'token=x', true],
   ['/oauth2/revoke', 'token=x', true],
   ['/oauth2/userinfo', 'access_token=', false],
-])('%s ignores parameters that it does not know, also repeated ones (RFC 6749 3.2)', async (path, form, isClient) => {
+])('%s ignores unknown parameters, even repeated ones (RFC 6749 3.2)', async (path, form, isClient) => {
   const { code } = await service.signIn(client, { scope: ['openid'] });
   const accessToken = member(await service.exchange(client, code), 'access_token');
   const unknown = '&audience=x&audience=y&prompt=none&acr_values=1&foo[]=1&foo[]=2&__proto__=x&state=%F0%9F%99%82';
@@ -221,7 +218,7 @@ test.each([
   expect(answer.status).toBe(200);
 });
 
-test('no token, code or secret that the endpoint saw or issued is in its log (security 3.8)', async () => {
+test('logs no token, code or secret that the endpoint received or issued (security 3.8)', async () => {
   const { code } = await service.signIn(client, { scope: ['openid'] });
   const answer = await service.exchange(client, code);
   await service.introspect(member(answer, 'access_token'));
@@ -231,7 +228,7 @@ test('no token, code or secret that the endpoint saw or issued is in its log (se
   }
 });
 
-test('activity of sessions is written in batches, apart from any request', async () => {
+test('writes session activity in batches, outside of any request', async () => {
   const { code } = await service.signIn(client);
   const answer = await service.exchange(client, code);
   await service.activity.flush();

@@ -87,8 +87,8 @@ async function sentBy(browser: Browser, id: string, query = ''): Promise<URLSear
   return new URL(shown.location ?? '').searchParams;
 }
 
-describe('additional parameters of the request to a provider', () => {
-  test('are made of what the application asked with', async () => {
+describe('additional parameters of the upstream authorization request', () => {
+  test("are rendered from the client's parameters", async () => {
     const browser = newBrowser();
     const query = await comeFrom(browser, { login_hint: 'Ann@Example.org' });
     const sent = await sentBy(browser, HINTED, query);
@@ -101,7 +101,7 @@ describe('additional parameters of the request to a provider', () => {
     expect((await sentBy(browser, FORWARDED, query)).get('login_hint')).toBe('Ann@Example.org');
   });
 
-  test('are left out when a template has no result, as without an application', async () => {
+  test('are omitted when a template is empty, or without a client request', async () => {
     const sent = await sentBy(newBrowser(), HINTED);
     expect([...sent.keys()].filter((name) => ['login_hint', 'prompt', 'empty'].includes(name))).toEqual([]);
     expect(sent.get('hd')).toBe('example.org');
@@ -109,12 +109,12 @@ describe('additional parameters of the request to a provider', () => {
     expect((await sentBy(browser, FORWARDED, await comeFrom(browser, {}))).has('login_hint')).toBe(false);
   });
 
-  test('read no request of another browser: its hint is not told to whoever knows the address (S-83)', async () => {
+  test('ignore a request of another browser, whose hint stays private even if its URL is known (S-83)', async () => {
     const query = await comeFrom(newBrowser(), { login_hint: 'ann@example.org' });
     expect((await sentBy(newBrowser(), HINTED, query)).has('login_hint')).toBe(false);
   });
 
-  test('know all parameters with one value, but none that protects the request', async () => {
+  test('can use all single-valued parameters, except those that protect the request', async () => {
     const browser = newBrowser();
     const query = await comeFrom(browser, { domain_hint: 'school', prompt: 'login', ['__proto__']: 'x' });
     const echo: unknown = JSON.parse((await sentBy(browser, ECHO, query)).get('echo') ?? '');
@@ -131,7 +131,7 @@ describe('additional parameters of the request to a provider', () => {
     );
   });
 
-  test('cannot break out of the address that they are put into (S-74)', async () => {
+  test('cannot break out of the URL that contains them (S-74)', async () => {
     const browser = newBrowser();
     const hint = 'a&client_id=evil#x\u2028"><svg>';
     const sent = await sentBy(browser, FORWARDED, await comeFrom(browser, { login_hint: hint }));
@@ -139,7 +139,7 @@ describe('additional parameters of the request to a provider', () => {
     expect(sent.getAll('client_id')).toEqual(['latchkey']);
   });
 
-  test('cost one look-up, and only where a template reads the request', async () => {
+  test('take one lookup, and only where a template uses the request', async () => {
     const browser = newBrowser();
     const query = await comeFrom(browser, { login_hint: 'x' });
     const queriesOf = async (id: string, action: string) => {
@@ -152,7 +152,7 @@ describe('additional parameters of the request to a provider', () => {
     expect(await queriesOf(HINTED, '')).toBe(without);
   });
 
-  test('logged_out is true for five minutes after signing out here', async () => {
+  test('have logged_out set for five minutes after signing out here', async () => {
     const browser = newBrowser();
     expect((await sentBy(browser, PLAIN)).get('hd')).toBe('false');
     await browser.get('/login');
@@ -167,7 +167,7 @@ describe('additional parameters of the request to a provider', () => {
   });
 });
 
-test('what an application asked with is not kept where no provider is told of it', async () => {
+test('client parameters are not stored where no provider receives them', async () => {
   const rows = await sql<{ kept: boolean }>(
     service.database,
     'select bool_and(parameters is not null) as kept from oauth2_authorization_grants',

@@ -60,7 +60,7 @@ async function signIn(): Promise<Browser> {
   return browser;
 }
 
-test('check 24: the secret is a JWT by the key of the team, made for this request and good for a minute', async () => {
+test("check 24: the secret is a JWT signed with the team's key, created for this request and valid for a minute", async () => {
   const browser = await signIn();
   expect((await browser.submit()).status).toBe(303);
   const { form, headers } = peer.tokenRequests.at(-1) ?? expect.fail('no token request');
@@ -80,7 +80,7 @@ test('check 24: the secret is a JWT by the key of the team, made for this reques
   ]);
 });
 
-test('check 24: each request has a secret of its own, and neither it nor the key is logged', async () => {
+test('check 24: every request has its own secret, and neither it nor the key is logged', async () => {
   const secrets = [];
   for (let count = 0; count < 2; count += 1) {
     await signIn();

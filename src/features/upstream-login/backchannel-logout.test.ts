@@ -182,12 +182,12 @@ async function sendToken(text: string, options: Parameters<typeof send>[1] = {})
   return await send(new URLSearchParams({ logout_token: text }), options);
 }
 
-describe('a logout token of the provider (check 25)', () => {
+describe('a logout token from the provider (check 25)', () => {
   test.each([
     ['do_nothing', true, true],
     ['logout_browser_only', false, true],
     ['logout_all', false, false],
-  ] as const)('%s: the browser session stays: %s, those of applications: %s', async (mode: Mode, browser, apps) => {
+  ] as const)('%s: the browser session stays: %s, client sessions stay: %s', async (mode: Mode, browser, apps) => {
     const id = MODES[mode];
     const one = await signedIn(id);
     const elsewhere = await signInAgain(one, id);
@@ -216,7 +216,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(line).not.toContain(one.sub);
   });
 
-  test('is an event of the account', async () => {
+  test('records an account event', async () => {
     const one = await signedIn();
     await refreshToken(one.browser, CLIENT_ID, 'openid');
     await sendToken(await logoutToken({ sid: one.sid }));
@@ -228,7 +228,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(events.map((event) => event.detail)).toEqual([detail, detail]);
   });
 
-  test('with a sub alone ends all sessions of that person, with a sid alone that one', async () => {
+  test('with only a sub ends all sessions of that user, with only a sid that one', async () => {
     const one = await signedIn();
     const two = await signInAgain(one);
     const three = await signInAgain(one);
@@ -238,7 +238,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(await Promise.all([one, three].map(isSignedIn))).toEqual([false, false]);
   });
 
-  test('ends nothing of another person, another session or another provider (S-113)', async () => {
+  test('ends nothing of another user, another session or another provider (S-113)', async () => {
     const one = await signedIn();
     const stranger = await signedIn(OTHER_ID, other);
     const same = await signedIn(MODES.logout_browser_only);
@@ -256,7 +256,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(await Promise.all([one, stranger, same].map(isSignedIn))).toEqual([true, true, true]);
   });
 
-  test('signs out a session that was there before and was authenticated by the provider again', async () => {
+  test('ends an earlier session that was reauthenticated through the provider', async () => {
     const one = await signedIn();
     const sid = randomUUID();
     await one.browser.get(`/upstream/authorize/${ID}`);
@@ -267,7 +267,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(await isSignedIn(one)).toBe(false);
   });
 
-  test('stops a sign-in that waits for its last button', async () => {
+  test('cancels a sign-in waiting for its last button', async () => {
     const { userId, sub } = await person(ID);
     const sid = randomUUID();
     const browser = await atLastButton(ID, peer, sub, sid);
@@ -278,7 +278,7 @@ describe('a logout token of the provider (check 25)', () => {
     ).toEqual([]);
   });
 
-  test('leaves no session when the last button is pressed at the same time', async () => {
+  test('leaves no session when the last button is pressed concurrently', async () => {
     for (let round = 0; round < 40; round += 1) {
       const who = await person(ID);
       const sid = randomUUID();
@@ -291,7 +291,7 @@ describe('a logout token of the provider (check 25)', () => {
     }
   });
 
-  test('may name its type or not, and be signed with the shared secret where ID tokens are', async () => {
+  test('may omit its type, and may be signed with the shared secret where ID tokens are', async () => {
     for (const typ of ['logout+jwt', 'JWT', 'application/logout+jwt']) {
       expect((await sendToken(await peer.sign(logoutClaims({ sub: 'x' }), { typ }))).status, typ).toBe(200);
     }
@@ -302,7 +302,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect((await sendToken(signed)).status).toBe(400);
   });
 
-  test('needs neither cookie nor form token, is read by no page of another origin, and costs six statements', async () => {
+  test('needs no cookie or form token, is unreadable to other origins, and takes six statements', async () => {
     const one = await signedIn();
     const text = await logoutToken({ sub: one.sub });
     const answer = await sendToken(text, { headers: { origin: 'https://evil.example' } });
@@ -316,7 +316,7 @@ describe('a logout token of the provider (check 25)', () => {
   });
 });
 
-describe('a logout token that is not right (check 25, S-113)', () => {
+describe('an invalid logout token (check 25, S-113)', () => {
   const now = Math.floor(Date.now() / 1000);
   const wrong: readonly (readonly [string, Claims])[] = [
     ['with a nonce', { nonce: 'n' }],
@@ -383,7 +383,7 @@ describe('a logout token that is not right (check 25, S-113)', () => {
     expect(await isSignedIn(one)).toBe(true);
   });
 
-  test('an ID token of the sign-in itself is none (S-36)', async () => {
+  test('an ID token of the sign-in itself (S-36)', async () => {
     const { userId, sub } = await person(ID);
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get(`/upstream/authorize/${ID}`);
@@ -409,13 +409,13 @@ describe('a logout token that is not right (check 25, S-113)', () => {
     expect([answer.status, (await answer.json()).error]).toEqual([400, 'invalid_request']);
   });
 
-  test('a body that is no form', async () => {
+  test('a body other than a form', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ logout_token: await logoutToken({ sub: 'x' }) });
     expect((await send(body, { headers })).status).toBe(400);
   });
 
-  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is no provider', async (id) => {
+  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is not a provider', async (id) => {
     const answer = await sendToken(await logoutToken({ sub: 'x' }), { id });
     expect([answer.status, await answer.json()]).toEqual([
       404,
@@ -428,7 +428,7 @@ describe('a logout token that is not right (check 25, S-113)', () => {
 });
 
 describe('a jti', () => {
-  test('is accepted once, by whichever instance (check 25, S-113)', async () => {
+  test('is accepted once, on any instance (check 25, S-113)', async () => {
     const one = await signedIn();
     const text = await logoutToken({ sub: one.sub });
     expect((await sendToken(text)).status).toBe(200);
@@ -440,7 +440,7 @@ describe('a jti', () => {
     expect(await isSignedIn(two)).toBe(true);
   });
 
-  test('is accepted once of many at the same time on two instances (S-100)', async () => {
+  test('is accepted once for concurrent requests on two instances (S-100)', async () => {
     for (let round = 0; round < 25; round += 1) {
       const text = await logoutToken({ sub: 'x' });
       const answers = await Promise.all(
@@ -451,20 +451,20 @@ describe('a jti', () => {
     }
   });
 
-  test('counts for its provider alone', async () => {
+  test('is scoped to its provider', async () => {
     const jti = randomUUID();
     expect((await sendToken(await logoutToken({ sub: 'x', jti }))).status).toBe(200);
     const id = MODES.logout_browser_only;
     expect((await sendToken(await logoutToken({ sub: 'x', jti }), { id })).status).toBe(200);
   });
 
-  test('of a token that was refused is not used up by it', async () => {
+  test('of a rejected token is not consumed', async () => {
     const jti = randomUUID();
     expect((await sendToken(await other.sign(logoutClaims({ sub: 'x', jti })))).status).toBe(400);
     expect((await sendToken(await logoutToken({ sub: 'x', jti }))).status).toBe(200);
   });
 
-  test('is kept no longer than the token could be used', async () => {
+  test('is kept no longer than its token is valid', async () => {
     await sql(service.database, 'delete from replayed_values');
     await sendToken(await logoutToken({ sub: 'x', exp: Math.floor(Date.now() / 1000) + 365 * 86_400 }));
     const [row] = await sql<{ seconds: number }>(
@@ -476,8 +476,8 @@ describe('a jti', () => {
   });
 });
 
-describe('what can be had', () => {
-  test('10 a second of each provider; what is refused takes nothing away from the provider', async () => {
+describe('availability', () => {
+  test("allows 10 a second per provider; rejected tokens do not use up the provider's limit", async () => {
     const statuses = async (count: number, text: () => Promise<string>, id: string = ID) => {
       const answers = await Promise.all(Array.from({ length: count }, async () => sendToken(await text(), { id })));
       return answers.map(({ status }) => status);
@@ -503,7 +503,7 @@ describe('what can be had', () => {
     }
   }
 
-  test('503 while the keys of the provider cannot be fetched, and the token may be sent again', async () => {
+  test("returns 503 while the provider's keys cannot be fetched, and accepts the token again later", async () => {
     const fresh = await startService(
       {
         upstream_oauth2: {

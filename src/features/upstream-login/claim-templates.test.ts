@@ -105,8 +105,8 @@ function failures(): readonly string[] {
   return service.logLines().filter((line) => line.includes('upstream.template_failed'));
 }
 
-describe('the subject', () => {
-  test('is what the template says, as of a provider that numbers people', async () => {
+describe('the subject template', () => {
+  test("renders the subject, such as a provider's numeric user ID", async () => {
     const answered = await signIn(NUMBERED, { idToken: null, userinfo: { id: 583231, login: 'octocat' } });
     expect(answered.status).toBe(303);
     expect(await linksOf(NUMBERED)).toEqual([['583231', '@octocat']]);
@@ -122,7 +122,7 @@ describe('the subject', () => {
     ['has a line feed inside', { id: 'a\nb' }],
     ['has 256 bytes', { id: 'é'.repeat(128) }],
     ['has a megabyte', { id: 'x'.repeat(200_000) }],
-  ])('makes no account when it %s (S-108, S-112)', async (_, userinfo) => {
+  ])('creates no account when the subject %s (S-108, S-112)', async (_, userinfo) => {
     const before = await linksOf(NUMBERED);
     const answered = await signIn(NUMBERED, { idToken: null, userinfo });
     expect(answered.status).toBe(400);
@@ -130,7 +130,7 @@ describe('the subject', () => {
     expect(await linksOf(NUMBERED)).toEqual(before);
   });
 
-  test('says in the log why there is none, and nothing of the claims (S-112)', async () => {
+  test('logs the reason for a missing subject, without the claims (S-112)', async () => {
     const before = failures().length;
     await signIn(NUMBERED, { idToken: null, userinfo: { id: ['zqx'], login: 'zqx' } });
     const [line = ''] = failures().slice(before);
@@ -140,14 +140,14 @@ describe('the subject', () => {
     expect(service.logLines().join('\n')).not.toContain('zqx');
   });
 
-  test('is a text: template syntax in a claim is never run (S-74, S-112)', async () => {
+  test('is not evaluated in claims: template syntax is text (S-74, S-112)', async () => {
     await signIn(NUMBERED, { idToken: null, userinfo: { id: '{{ 7 * 7 }}', login: '<b>' } });
     expect(await linksOf(NUMBERED)).toContainEqual(['{{ 7 * 7 }}', '@<b>']);
   });
 });
 
-describe('the name of the account there', () => {
-  test('is read again at each sign-in, and stays when a later one does not tell', async () => {
+describe('the upstream account name', () => {
+  test('is updated at each sign-in, and kept when a later one omits it', async () => {
     const subject = 'renamed';
     await signIn(NAMED, { claims: { sub: subject, email: 'old@example.org' } });
     expect(await linksOf(NAMED)).toEqual([[subject, 'old@example.org']]);
@@ -159,7 +159,7 @@ describe('the name of the account there', () => {
     expect(failures().at(-1)).toContain('attribute=account_name');
   });
 
-  test('is shown where the person decides what to do with it', async () => {
+  test('is shown on the page where the user decides what to do with it', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${NAMED}`);
     await browser.get(
@@ -168,7 +168,7 @@ describe('the name of the account there', () => {
     expect((await browser.follow()).text).toContain('ann@example.org');
   });
 
-  test('is shown, so it has 255 characters at most and none that cannot be seen', async () => {
+  test('is truncated to 255 characters, without invisible ones', async () => {
     const email = `a\u0007b\u202ec\r\nd${'😀'.repeat(300)}`;
     await signIn(NAMED, { claims: { sub: 'odd name', email } });
     const names = new Map(await linksOf(NAMED));
@@ -176,20 +176,20 @@ describe('the name of the account there', () => {
   });
 });
 
-test('claims of the ID token win over those of userinfo', async () => {
+test('claims of the ID token override those of userinfo', async () => {
   const userinfo = { sub: 'both', name: 'of userinfo', city: 'Bern' };
   await signIn(BOTH, { claims: { sub: 'both', name: 'signed' }, userinfo });
   expect(await linksOf(BOTH)).toEqual([['both', 'signed/signed/of userinfo/Bern']]);
 });
 
-describe('what else the provider sends with its answer', () => {
-  test('is there for templates', async () => {
+describe("other parameters of the provider's callback", () => {
+  test('are available to templates', async () => {
     const user = JSON.stringify({ name: { firstName: 'Ann', lastName: 'Lee' } });
     await signIn(CALLED_BACK, { claims: { sub: 'first' } }, { user });
     expect(await linksOf(CALLED_BACK)).toEqual([['first', 'Ann']]);
   });
 
-  test('counts as nothing when it is larger than 8 KiB together', async () => {
+  test('are ignored when they exceed 8 KiB in total', async () => {
     const user = JSON.stringify({ name: { firstName: 'Eve' }, more: 'x'.repeat(8000) });
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${CALLED_BACK}`);

@@ -113,7 +113,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
   const provider = `localpart ${action}`;
   const isFixed = action === 'force' || action === 'require';
 
-  test('that can be had', async () => {
+  test('that is available', async () => {
     const name = newName();
     const browser = await comeBack(provider, { preferred_username: ` ${name} ` });
     expect(browser.shown.status).toBe(200);
@@ -153,7 +153,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     ['digits', '12345', 'username-all-numeric', ''],
     ['an identifier', '01m8fnp7n8wtbq5ypd2n1p034g', 'username-identifier', ''],
     ['a UUID', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', 'username-identifier', ''],
-  ])('that breaks the rules: %s (S-112)', async (_, preferred_username, code, nearest) => {
+  ])('that violates the rules: %s (S-112)', async (_, preferred_username, code, nearest) => {
     const { shown } = await comeBack(provider, { preferred_username });
     if (isFixed) {
       expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
@@ -173,18 +173,18 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     }
   });
 
-  test.skipIf(action === 'ignore')('that has capitals is lowered', async () => {
+  test.skipIf(action === 'ignore')('that has capitals is lowercased', async () => {
     const browser = await comeBack(provider, { preferred_username: `Octo-${count}-Cat` });
     const { account } = await register(browser);
     expect(account?.username).toMatch(/^octo-\d+-cat$/);
   });
 
-  test('that is longer than a template may write is none (S-112)', async () => {
+  test('that exceeds the template limit is ignored (S-112)', async () => {
     const { shown } = await comeBack(provider, { preferred_username: 'a'.repeat(20_000) });
     expect(shown.status).toBe({ ignore: 200, suggest: 200, force: 200, require: 422 }[action]);
   });
 
-  test('that somebody has, in whatever case (S-105)', async () => {
+  test('that is taken, in any case (S-105)', async () => {
     const name = newName();
     await service.registerUser(name, PASSWORD);
     for (const preferred_username of [name, name.toUpperCase()]) {
@@ -231,7 +231,7 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
   });
 });
 
-test('who does not take the suggested display name is asked for one', async () => {
+test('a user who rejects the suggested display name is asked for one', async () => {
   const browser = await comeBack('displayname suggest', { name: 'Amira' });
   const form = browser.shown.forms[0] ?? expect.fail('no form');
   const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_display_name'));
@@ -241,11 +241,11 @@ test('who does not take the suggested display name is asked for one', async () =
   expect(browser.shown.url).toMatch(/display-name$/);
 });
 
-describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
+describe.each(ACTIONS)('an email address with the action %s', (action) => {
   const provider = `email ${action}`;
   const isUsed = action !== 'ignore';
 
-  test('that the provider has verified belongs to the account at once', async () => {
+  test('that the provider verified belongs to the account at once', async () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack(provider, { email, email_verified: true });
     expect(browser.shown.text.includes(email)).toBe(isUsed);
@@ -254,14 +254,14 @@ describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
     expect(account?.email).toBe(isUsed ? email : null);
   });
 
-  test('with letters of any script that it has verified as well (RFC 6531)', async () => {
+  test('that the provider verified, with letters of any script, belongs to it as well (RFC 6531)', async () => {
     const name = newName();
     const browser = await comeBack(provider, { email: `zoë-${name}@Bücher.example`, email_verified: true });
     const { account } = await register(browser, { username: newName() });
     expect(account?.email).toBe(isUsed ? `zoë-${name}@xn--bcher-kva.example` : null);
   });
 
-  test('that it has not verified takes a code (check 23)', async () => {
+  test('that the provider did not verify requires a code (check 23)', async () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack(provider, { email, email_verified: false });
     const { path } = await register(browser, { username: newName() });
@@ -290,7 +290,7 @@ describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
     }
   });
 
-  test('that the operator has banned makes no account with it', async () => {
+  test('that the operator banned creates no account with it', async () => {
     const email = `${newName()}@banned.example`;
     const browser = await comeBack(provider, { email, email_verified: true });
     const sent = await browser.submit({ username: newName() });
@@ -302,7 +302,7 @@ describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
   });
 });
 
-test('who does not take the suggested address registers without it', async () => {
+test('a user who rejects the suggested address registers without it', async () => {
   const browser = await comeBack('email suggest', { email: `${newName()}@mail.example`, email_verified: true });
   const form = browser.shown.forms[0] ?? expect.fail('no form');
   const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_email'));
@@ -316,7 +316,7 @@ test('who does not take the suggested address registers without it', async () =>
   expect(await sql(service.database, rows)).toEqual([]);
 });
 
-describe('whether a provider vouches for an address (S-104)', () => {
+describe('whether a provider verified an email address (S-104)', () => {
   test.each([
     ['import', true, true],
     ['import', 'true', true],
@@ -333,7 +333,7 @@ describe('whether a provider vouches for an address (S-104)', () => {
     expect(path).toMatch(isProven ? /^\/$/ : /verify-email$/);
   });
 
-  test('an address that it decides cannot be replaced by another in the step', async () => {
+  test('an address that it forces cannot be replaced by another in the step', async () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack('verified never', { email });
     await register(browser, { username: newName() });
@@ -349,7 +349,7 @@ describe('whether a provider vouches for an address (S-104)', () => {
 });
 
 test.each([false, undefined, 'true', 1, true])(
-  'the address of somebody else, email_verified %s, gives nobody their account (S-104)',
+  "another user's address, email_verified %s, never gives access to their account (S-104)",
   async (email_verified) => {
     const owner = newName();
     const email = `${owner}@mail.example`;
@@ -385,7 +385,7 @@ async function linksOf(username: string): Promise<string[]> {
   return rows.map(({ subject }) => subject);
 }
 
-describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s', (rule) => {
+describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
   /** @param links existing links of the account: to another subject at this provider, or at another provider */
@@ -421,7 +421,7 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
     ['somebody at another provider', ['other']],
     ['somebody else there', ['same']],
     ['both', ['other', 'same']],
-  ] as const)('and is linked to %s (S-105)', async (_, links) => {
+  ] as const)('that is linked to %s (S-105)', async (_, links) => {
     const { name, userId } = await owner(links);
     const before = await linksOf(name);
     const subject = `new ${name}`;
@@ -449,7 +449,7 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
     return undefined;
   });
 
-  test('and is deactivated is given to nobody, though it was not yet when the page was shown', async () => {
+  test('of an account deactivated after the page was shown is given to nobody', async () => {
     const { name } = await owner([], 'deactivated');
     const { shown } = await comeBack(provider, { preferred_username: name });
     expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
@@ -462,7 +462,7 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
     expect(await linksOf(late.name)).toEqual([]);
   });
 
-  test('and is locked stays locked, and gets no link', async () => {
+  test('of a locked account stays locked, and gets no link', async () => {
     const { name } = await owner([], 'locked');
     const browser = await comeBack(provider, { preferred_username: name });
     if (rule === 'fail') return expect(browser.shown.errorCodes).toEqual(['upstream_user_exists']);
@@ -476,10 +476,10 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
   });
 });
 
-describe.each(['add', 'set', 'replace'])('a username of somebody with a password, on_conflict %s', (rule) => {
+describe.each(['add', 'set', 'replace'])('a username of a user with a password, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
-  test('is linked after a sign-in with that password, and not before', async () => {
+  test('is linked only after a sign-in with that password', async () => {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);
     const former = rule === 'set' ? [] : [`former ${name}`];
@@ -501,7 +501,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a password
     expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
   });
 
-  test('is not handed over by the form either, when the password was set after the page was shown', async () => {
+  test('is not handed over by the form either, if the password was set after the page was shown', async () => {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);
     const other = newName();
@@ -519,7 +519,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a password
     expect(await linksOf(other)).toEqual([]);
   });
 
-  test('is matched by ASCII case alone, with one candidate, and never an administrator', async () => {
+  test('matches by ASCII case only, with one candidate, and never an administrator', async () => {
     const king = `king${newName()}`;
     await withoutPassword(await service.registerUser(king, PASSWORD));
     const kelvin = await comeBack(provider, { preferred_username: `\u212a${king.slice(1)}` });
@@ -544,7 +544,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a password
   });
 });
 
-test('with trust_provider an account that somebody made beforehand loses its former access', async () => {
+test('with trust_provider an account created by someone beforehand loses its previous access', async () => {
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
   await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `former ${name}` });
@@ -581,7 +581,7 @@ test('with trust_provider an account that somebody made beforehand loses its for
   expect(kept).toEqual([{ passwords: 0, apps: 0, sessions: 1, emails: [`${name}@mail.example`] }]);
 });
 
-describe.each(['add', 'set', 'replace'])('a username of somebody with a second factor, on_conflict %s', (rule) => {
+describe.each(['add', 'set', 'replace'])('a username of a user with a second factor, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
   /** A user who comes from the provider with the account's name, and must enter its code. */
@@ -618,7 +618,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
     return app.code() === '000000' ? '000001' : '000000';
   }
 
-  test('is linked with the code of the owner, not before', async () => {
+  test("is linked only with the owner's code", async () => {
     const { name, userId, former, app, subject, type } = await atCode();
     expect(await linksOf(name)).toEqual(former);
     expect((await type(wrongCode(app))).shown.errorCodes).toEqual(['invalid_code']);
@@ -630,7 +630,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
     expect(await linkedEvents(userId)).toEqual([{ has_session: true }]);
   });
 
-  test('is linked to nobody when the identity got another account before the code came', async () => {
+  test('is linked to nobody if the identity got another account before the code was entered', async () => {
     const { name, former, app, subject, type } = await atCode();
     const other = newName();
     const otherId = await service.registerUser(other, PASSWORD);
@@ -643,14 +643,14 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
     expect(await linksOf(other)).toEqual([subject]);
   });
 
-  test('and is locked by then gets no link', async () => {
+  test('of an account locked in the meantime gets no link', async () => {
     const { name, userId, former, app, type } = await atCode();
     await sql(service.database, `update users set locked_at = now() where id = '${uuidOf(userId)}'`);
     expect((await type(app.code())).shown.text).toContain('locked');
     expect(await linksOf(name)).toEqual(former);
   });
 
-  test('and waits in two browsers with one identity is signed in in both', async () => {
+  test('pending in two browsers with one identity is signed in in both', async () => {
     const { name, former, app, subject, type } = await atCode();
     const second = await comeBack(provider, { sub: subject, preferred_username: name });
     await second.submit();
@@ -663,7 +663,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
   });
 });
 
-test('an account that is linked to as many before its code came is not linked to another, and nobody is signed in', async () => {
+test('an account that reached the link limit before its code was entered gets no link, and nobody is signed in', async () => {
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
   await withoutPassword(userId);
@@ -680,7 +680,7 @@ test('an account that is linked to as many before its code came is not linked to
   expect(await sql(service.database, `select id from user_sessions where user_id = '${uuidOf(userId)}'`)).toEqual([]);
 });
 
-test('an account that is linked to as many as it can be is not linked to another', async () => {
+test('an account at the link limit gets no further link', async () => {
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
   await withoutPassword(userId);
@@ -692,7 +692,7 @@ test('an account that is linked to as many as it can be is not linked to another
   expect(await linksOf(name)).toHaveLength(20);
 });
 
-test('what a template says of a list or a text is a name like any other', async () => {
+test('a name rendered from a list or a text is treated like any other', async () => {
   const name = newName();
   const { shown } = await comeBack('templates', { email: `${name.toUpperCase()}@mail.example` });
   expect(inputOf(shown, 'username')).toBe(name);
@@ -704,7 +704,7 @@ test('template syntax in a claim is text (S-112)', async () => {
 });
 
 describe('without confirmation', () => {
-  test('coming back begins the registration, and the account is made without a question', async () => {
+  test('the callback starts the registration, and the account is created without a question', async () => {
     const name = newName();
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${IDS.get('skipping')}`);
@@ -718,7 +718,7 @@ describe('without confirmation', () => {
     expect(await linksOf(name)).toEqual([`subject of ${name}`]);
   });
 
-  test('a name that is missing or taken stops it', async () => {
+  test('a missing or taken name requires a page', async () => {
     expect((await comeBack('skipping', { name: 'Amira' })).shown.errorCodes).toEqual(['upstream_claim_missing']);
     const preferred_username = newName();
     await service.registerUser(preferred_username, PASSWORD);
@@ -727,8 +727,8 @@ describe('without confirmation', () => {
   });
 });
 
-describe('a name that the provider decides', () => {
-  test('and that is lost before the end cannot be replaced by another', async () => {
+describe('a name forced by the provider', () => {
+  test('cannot be replaced if it is taken before the end', async () => {
     const name = newName();
     const browser = await comeBack('localpart force', { preferred_username: name });
     await browser.submit();
@@ -749,7 +749,7 @@ describe('a name that the provider decides', () => {
     expect(await sql(service.database, `select id from users where username = '${other}'`)).toEqual([]);
   });
 
-  test('and the rest of it makes the account that the page shows', async () => {
+  test('and the rest of the claims create the account shown on the page', async () => {
     const name = newName();
     const claims = {
       preferred_username: name,
@@ -765,7 +765,7 @@ describe('a name that the provider decides', () => {
   });
 });
 
-test('the page costs one statement, and two more for a name that is decided; its form six, and five to get an account', async () => {
+test('the page takes one statement, two more for a forced name; its form six, and five more for an account', async () => {
   const costs = (): number | undefined => service.requestLines().at(-1)?.queries;
   await comeBack('localpart ignore', {});
   expect(costs()).toBe(1);

@@ -76,8 +76,8 @@ async function link(provider: string): Promise<void> {
   await linkAccount(service.database, { providerId: provider, userId: user, subject });
 }
 
-describe('groups of a sign-in provider', () => {
-  test('take the place of those that it named before, at each sign-in, and leave those of others', async () => {
+describe('groups from an upstream provider', () => {
+  test("replace the provider's previous ones at each sign-in, and keep those of other sources", async () => {
     await link(USUAL);
     await sql(service.database, `update users set groups = '{ops}' where id = $1::uuid`, [uuidOf(user)]);
     await signIn(USUAL, { groups: ['staff', 'Domain Admins', 'staff'] });
@@ -90,7 +90,7 @@ describe('groups of a sign-in provider', () => {
     expect(await groups(USUAL), 'a claim that is not there any more').toBeNull();
   });
 
-  test('cost no further statement', async () => {
+  test('take no further statement', async () => {
     await link(USUAL);
     await link(IGNORED);
     const statements = async (provider: string) => {
@@ -100,7 +100,7 @@ describe('groups of a sign-in provider', () => {
     expect(await statements(USUAL)).toBe(await statements(IGNORED));
   });
 
-  test('are made by a template, from any claim, and are gone where it has no result', async () => {
+  test('are rendered by a template from any claim, and removed when it is empty', async () => {
     await link(PREFIXED);
     await signIn(PREFIXED, { roles: ['a', 'b'] });
     expect(await groups(PREFIXED)).toEqual(['corp/a', 'corp/b']);
@@ -111,7 +111,7 @@ describe('groups of a sign-in provider', () => {
     expect(await groups(MIXED)).toEqual(['Harbour', 'everybody']);
   });
 
-  test('are not taken over unless the configuration says so', async () => {
+  test('are imported only if configured', async () => {
     await link(IGNORED);
     await sql(service.database, `update upstream_links set groups = '{old}' where user_id = $1::uuid`, [uuidOf(user)]);
     await signIn(IGNORED, { groups: ['staff'] });
@@ -133,7 +133,7 @@ describe('groups of a sign-in provider', () => {
       ['"', "'; drop table users; --", '\\', '{a,b}'],
       0,
     ],
-  ])('may be %s, and nobody is kept out', async (_, claim, expected, leftOut) => {
+  ])('may be %s, without blocking the sign-in', async (_, claim, expected, leftOut) => {
     await link(USUAL);
     const before = service.logLines().length;
     await signIn(USUAL, { groups: claim });
@@ -144,7 +144,7 @@ describe('groups of a sign-in provider', () => {
     if (leftOut > 0) expect(warnings[0]).toContain(`left_out=${leftOut}`);
   });
 
-  test('are bounded: 200 of them, and none of a list without end', async () => {
+  test('are limited: 200 of them, even from an endless list', async () => {
     await link(USUAL);
     const many = (length: number) => Array.from({ length }, (_, index) => `${index}`.padStart(5, '0').padEnd(39, 'x'));
     await signIn(USUAL, { groups: many(400) });

@@ -118,7 +118,7 @@ async function linksOf(
   return rows.map((row) => [row.subject, row.human_account_name]);
 }
 
-test('GitHub: answers with a form unless it is asked for JSON, and numbers people in userinfo', async () => {
+test('GitHub: responds with a form unless JSON is requested, and has numeric user IDs in userinfo', async () => {
   peer.handlers.set('/token', (request, response) => {
     const isJson = request.headers.accept === 'application/json';
     const fields = {
@@ -146,7 +146,7 @@ test('GitHub: answers with a form unless it is asked for JSON, and numbers peopl
   expect(await linksOf(GITHUB)).toEqual([['583231', '@octocat']]);
 });
 
-test('GitHub: an error comes with status 200, and signs nobody in', async () => {
+test('GitHub: an error with status 200 signs nobody in', async () => {
   peer.handlers.set('/token', (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: 'bad_verification_code', error_description: 'The code passed is incorrect' }));
@@ -166,7 +166,7 @@ test('Facebook: has keys and ID tokens, but no discovery document', async () => 
   expect(peer.count('/.well-known/openid-configuration')).toBe(0);
 });
 
-test('Entra ID: the issuer is that of the tenant which the ID token names, and no other', async () => {
+test('Entra ID: accepts only the issuer of the tenant named in the ID token', async () => {
   peer.metadata = { issuer: `${peer.issuer}/{tenantid}/v2.0` };
   const claims = {
     sub: 'AAAA',
@@ -190,7 +190,7 @@ test('Entra ID: the issuer is that of the tenant which the ID token names, and n
   expect(await linksOf(ENTRA)).toHaveLength(1);
 });
 
-test('Apple: tells the name once, with the first answer, and it is kept', async () => {
+test('Apple: sends the name once, with the first callback, and it is kept', async () => {
   const post = async (more: Readonly<Record<string, string>>) => {
     const { browser, location } = await begin(APPLE);
     const back = new URL(peer.signIn(location, { claims: { sub: '001234.abc' } }));

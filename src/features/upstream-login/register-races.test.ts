@@ -70,7 +70,7 @@ async function linksOf(username: string): Promise<number> {
   return (await sql(one.database, links)).length;
 }
 
-test('of two registrations with one identity, on two instances, one becomes an account (S-96, S-100)', async () => {
+test('two registrations with one identity, on two instances, create one account (S-96, S-100)', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const both = browsers();
     const finishes: string[] = [];
@@ -91,7 +91,7 @@ test('of two registrations with one identity, on two instances, one becomes an a
   expect(counts).toEqual({ users: ROUNDS, sessions: ROUNDS, links: ROUNDS });
 }, 300_000);
 
-test('two people with the name of one account: with set the first gets it, with add both do (S-100)', async () => {
+test('two users with the name of one account: with set the first gets it, with add both do (S-100)', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const subjects = [`first ${round}`, `second ${round}`] as const;
     expect(await race(SET, `set${round}-wanted`, subjects)).toBe('303,409');
@@ -101,7 +101,7 @@ test('two people with the name of one account: with set the first gets it, with 
   }
 }, 300_000);
 
-test('one identity in two browsers takes an account over once, and the other hears that it is used (S-100)', async () => {
+test('one identity in two browsers takes over an account once, and the other sees that it is taken (S-100)', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const subject = `same ${round}`;
     // The later one may find the identity already linked. It then signs in with it.

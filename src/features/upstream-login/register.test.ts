@@ -44,7 +44,7 @@ afterAll(async () => {
   await peer.stop();
 });
 
-test('a name that is taken at the homeserver is refused, and nothing begins while that does not answer (5.5)', async () => {
+test('rejects a name taken at the homeserver, and starts nothing while it does not respond (5.5)', async () => {
   const secret = 'shared-secret-of-the-test';
   const homeserver = await startStandInHomeserver(secret);
   homeserver.addUser('taken-there');
@@ -104,8 +104,8 @@ function lastLine() {
   return service.requestLines().at(-1);
 }
 
-describe('registering by a sign-in through a provider', () => {
-  test('makes account, link, session and authentication at once, and goes on where the person wanted to', async () => {
+describe('registering through an upstream provider', () => {
+  test("creates account, link, session and authentication at once, and continues to the user's target", async () => {
     const browser = newBrowser();
     const username = newName();
     const path = await comeBack(browser, { action: '?kind=change_password' });
@@ -156,7 +156,7 @@ describe('registering by a sign-in through a provider', () => {
     expect(await usersNamed(username)).toHaveLength(1);
   });
 
-  test('and afterwards the person signs in that way', async () => {
+  test('allows the user to sign in that way afterwards', async () => {
     const username = newName();
     const answer = newcomer();
     const browser = newBrowser();
@@ -175,7 +175,7 @@ describe('registering by a sign-in through a provider', () => {
     ['nothing', '', ['required']],
     ['capitals', 'Amira', ['username-invalid-chars']],
     ['a reserved name', '_amira', ['username-reserved']],
-  ])('refuses %s as username, and nothing is begun', async (_, username, codes) => {
+  ])('rejects %s as username, and starts nothing', async (_, username, codes) => {
     const browser = newBrowser();
     await comeBack(browser);
     const shown = await browser.submit({ username });
@@ -184,7 +184,7 @@ describe('registering by a sign-in through a provider', () => {
     expect((await browser.submit({ username: newName() })).status).toBe(303);
   });
 
-  test('a name that somebody has is refused (S-105)', async () => {
+  test('rejects a taken name (S-105)', async () => {
     const username = newName();
     await service.registerUser(username, PASSWORD);
     const browser = newBrowser();
@@ -197,7 +197,7 @@ describe('registering by a sign-in through a provider', () => {
     expect(await sql(service.database, links)).toEqual([]);
   });
 
-  test('a name that is taken before the end is asked for again', async () => {
+  test('asks again for a name that is taken before the end', async () => {
     const [username, other] = [newName(), newName()];
     const browser = newBrowser();
     await comeBack(browser);
@@ -211,7 +211,7 @@ describe('registering by a sign-in through a provider', () => {
     expect(await usersNamed(other)).toHaveLength(1);
   });
 
-  test('needs a registration token where the provider does, and no other way does (check 14)', async () => {
+  test('requires a registration token where the provider does, but no other method does (check 14)', async () => {
     await service.issueRegistrationToken('for-harbour', 1);
     const username = newName();
     const browser = newBrowser();
@@ -233,7 +233,7 @@ describe('registering by a sign-in through a provider', () => {
     ['is not asked for again', 'from-an-address', /\/display-name$/],
     ['and is not valid is asked for, as if there had been none', 'never-issued', /\/token$/],
     ['and cannot be a token is left out', 'a b', /\/token$/],
-  ])('a registration token of the address goes along to the provider: one that %s (5.9)', async (_, token, step) => {
+  ])('passes a registration token in the URL on to the provider: one that %s (5.9)', async (_, token, step) => {
     if (token === 'from-an-address') await service.issueRegistrationToken(token, 1);
     const browser = newBrowser();
     const shown = await browser.get(`/register?kind=change_password&token=${encodeURIComponent(token)}`);
@@ -254,7 +254,7 @@ describe('registering by a sign-in through a provider', () => {
     if (token !== 'a b') expect(lines).not.toContain(token);
   });
 
-  test('a registration token goes along when the provider is chosen by the form, and at the only provider', async () => {
+  test('passes on a registration token when the form chooses the provider, and to the only provider', async () => {
     const browser = newBrowser();
     await browser.get('/register?token=abc');
     const chosen = await browser.submit({ provider: TOKEN_ID });
@@ -263,7 +263,7 @@ describe('registering by a sign-in through a provider', () => {
     expect((await browser.submit({ provider: ID })).location).toBe(`${service.publicBase}upstream/authorize/${ID}`);
   });
 
-  test('is not offered where the operator does not want it, nor begun by a form', async () => {
+  test('is not offered where disabled, nor started by a form', async () => {
     const browser = newBrowser();
     const path = await comeBack(browser, { id: CLOSED_ID });
     expect(browser.shown.text).toContain('No account found');
@@ -274,7 +274,7 @@ describe('registering by a sign-in through a provider', () => {
     expect(forced).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
   });
 
-  test('ends where the provider was closed in the meantime', async () => {
+  test('ends if the provider was closed in the meantime', async () => {
     const browser = newBrowser();
     await comeBack(browser);
     await registerUpToDisplayName(browser, newName());
@@ -291,7 +291,7 @@ describe('registering by a sign-in through a provider', () => {
     }
   });
 
-  test('only the browser that began may go on, at the page of the provider as in the steps (S-59, S-110, check 12)', async () => {
+  test('continues only in the browser that started it, on the provider page and in the steps (S-59, S-110, check 12)', async () => {
     const browser = newBrowser();
     const path = await comeBack(browser);
     expect((await newBrowser().get(path)).errorCodes).toEqual(['upstream_link_not_found']);
@@ -303,7 +303,7 @@ describe('registering by a sign-in through a provider', () => {
     expect((await browser.get(finish)).status).toBe(303);
   });
 
-  test('somebody who signs in instead can still link the identity, which ends the registration (S-110)', async () => {
+  test('lets a user sign in instead and link the identity, which ends the registration (S-110)', async () => {
     const username = newName();
     await service.registerUser(username, PASSWORD);
     const browser = newBrowser();
@@ -320,7 +320,7 @@ describe('registering by a sign-in through a provider', () => {
     expect(lastLine()?.requester).toBeUndefined();
   });
 
-  test('of two registrations with one sign-in, one becomes an account', async () => {
+  test('creates one account from two registrations with one sign-in', async () => {
     const browser = newBrowser();
     const path = await comeBack(browser);
     const finishes: string[] = [];
@@ -334,8 +334,8 @@ describe('registering by a sign-in through a provider', () => {
   });
 });
 
-describe('the page where people choose how to register', () => {
-  test('names the ways that are open: a username and a password, and each provider that makes accounts', async () => {
+describe('the page that offers the registration methods', () => {
+  test('lists the available methods: username and password, and each provider with registration', async () => {
     const { body, text, status } = await newBrowser().get('/register?kind=change_password');
     expect(status).toBe(200);
     expectCleanPage(body);
@@ -347,7 +347,7 @@ describe('the page where people choose how to register', () => {
     expect(body).toContain('href="/login?kind=change_password"');
   });
 
-  test('leads to the form with what was typed, or to a provider', async () => {
+  test('leads to the form with the input, or to a provider', async () => {
     const browser = newBrowser();
     await browser.get('/register?kind=change_password');
     const typed = await browser.submit({ username: 'amira' });
@@ -364,7 +364,7 @@ describe('the page where people choose how to register', () => {
     expect(unknown.forms[0]?.inputs.get('username')).toBe('amira');
   });
 
-  test('is where an application sends people with prompt=create, or the provider that is the only way', async () => {
+  test('is the target of prompt=create, or the provider if it is the only method', async () => {
     const client = { client_id: UNKNOWN_ID, client_auth_method: 'client_secret_post', client_secret: 'y'.repeat(32) };
     const clients = [{ ...client, redirect_uris: ['https://app.example/callback'] }];
     const request = new URLSearchParams({
@@ -398,7 +398,7 @@ describe('the page where people choose how to register', () => {
     }
   });
 
-  test('is left out where there is one way only', async () => {
+  test('is skipped if there is only one method', async () => {
     const [provider] = (settings['upstream_oauth2'] as { providers: object[] }).providers;
     const only = { providers: [provider] };
     const alone = await startService({
@@ -420,7 +420,7 @@ describe('the page where people choose how to register', () => {
   });
 });
 
-test('ids of registrations and links never change hands by their address alone (S-83)', async () => {
+test('IDs of registrations and links give no access to other browsers (S-83)', async () => {
   const browser = newBrowser();
   const path = await comeBack(browser);
   const link = parseId(path.split('/').at(-1) ?? '') ?? expect.fail('no id');

@@ -96,7 +96,7 @@ function lastLine() {
 }
 
 describe('the sign-in page', () => {
-  test('has a button for each provider that is switched on, in the order of the configuration', async () => {
+  test('has a button for each enabled provider, in configuration order', async () => {
     const { body, text } = await newBrowser().get('/login?kind=change_password');
     const targets = [...body.matchAll(/href="\/upstream\/authorize\/(\w+)\?kind=change_password"/g)].map(
       ([, id]) => id,
@@ -108,7 +108,7 @@ describe('the sign-in page', () => {
 });
 
 describe('GET /upstream/authorize/{id}', () => {
-  test('sends the person to the provider with state, nonce and PKCE, and keeps what is in its address', async () => {
+  test('redirects to the provider with state, nonce and PKCE, and keeps the query of its URL', async () => {
     const browser = newBrowser();
     const shown = await browser.get(`/upstream/authorize/${ID}`);
     expect(shown.status).toBe(303);
@@ -132,7 +132,7 @@ describe('GET /upstream/authorize/{id}', () => {
     expect(createHash('sha256').update(verifier).digest('base64url')).toBe(location.searchParams.get('code_challenge'));
   });
 
-  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is no provider', async (id) => {
+  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is not a provider', async (id) => {
     expect((await newBrowser().get(`/upstream/authorize/${id}`)).status).toBe(404);
     expect((await newBrowser().get(`/upstream/callback/${id}`)).status).toBe(404);
     // The provider is checked before the body (browser-flows 8.3).
@@ -141,15 +141,15 @@ describe('GET /upstream/authorize/{id}', () => {
     expect(posted.status).toBe(404);
   });
 
-  test('and the other routes that change something refuse HEAD', async () => {
+  test('rejects HEAD, like the other routes that change state', async () => {
     for (const path of [`authorize/${ID}`, `callback/${ID}`, `link/${ID}`]) {
       expect((await newBrowser().head(`/upstream/${path}`)).status, path).toBe(405);
     }
   });
 });
 
-describe('a person whose account is linked to the provider (check 19)', () => {
-  test('is signed in by the POST alone, and goes on where they wanted to', async () => {
+describe('a user whose account is linked to the provider (check 19)', () => {
+  test('is signed in by the POST alone, and continues to their target', async () => {
     const { name, subject, userId } = await linkedPerson();
     const browser = newBrowser();
     const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
@@ -178,7 +178,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
     expect(row?.kinds).toEqual(['upstream']);
   });
 
-  test('costs the provider one token request, and the database two, one and two statements', async () => {
+  test('takes one token request at the provider, and one, two and one database statements', async () => {
     const { subject } = await linkedPerson();
     // Caches the provider's metadata and keys.
     await signIn(newBrowser(), { claims: { sub: subject } });
@@ -195,7 +195,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
     expect(queries).toEqual([2, 2, 1, 2]);
   });
 
-  test('is told by mail of a browser that is new to the account, but not of the same one again', async () => {
+  test('is notified by email of a new browser, but not again for the same one', async () => {
     const { subject, userId } = await linkedPerson();
     await sql(
       service.database,
@@ -227,7 +227,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
     ]);
   });
 
-  test('sees the page of a locked or deactivated account, and no session is made', async () => {
+  test('sees the page of a locked or deactivated account, and no session is created', async () => {
     for (const state of ['locked', 'deactivated']) {
       const { subject, userId } = await linkedPerson();
       const browser = newBrowser();
@@ -245,7 +245,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
     }
   });
 
-  test('signs in once for each answer of the provider, however often the form is sent (S-100, S-110)', async () => {
+  test('signs in once per callback, however often the form is sent (S-100, S-110)', async () => {
     const { subject, userId } = await linkedPerson();
     const browser = newBrowser();
     const answered = await signIn(browser, { claims: { sub: subject } });
@@ -268,8 +268,8 @@ describe('a person whose account is linked to the provider (check 19)', () => {
   });
 });
 
-describe('somebody whom no account belongs to', () => {
-  test('is told so where no account can be made, and who they are there is remembered as a link without account', async () => {
+describe('a user without an account', () => {
+  test('sees that no account can be created, and the identity is stored as a link without an account', async () => {
     const browser = newBrowser();
     const stranger = { claims: { sub: 'a stranger' } };
     const answered = await signIn(browser, stranger, { id: CLOSED_ID });
@@ -297,7 +297,7 @@ describe('linking an account', () => {
     return rows[0]?.user_id ?? undefined;
   }
 
-  test('somebody with an account here signs in to it, confirms, and can sign in with the provider from then on', async () => {
+  test('lets an existing user sign in, confirm, and use the provider from then on', async () => {
     const { name, userId, subject } = await personWithPassword();
     const browser = newBrowser();
     const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
@@ -335,7 +335,7 @@ describe('linking an account', () => {
     return { browser, path: new URL(answered.location ?? '').pathname };
   }
 
-  test('is told by mail', async () => {
+  test('notifies the user by email', async () => {
     const person = await personWithPassword();
     await sql(
       service.database,
@@ -352,7 +352,7 @@ describe('linking an account', () => {
     expect(jobs.map(({ payload }) => payload)).toMatchObject([{ to: 'amira@example.org', language: 'en', detail }]);
   });
 
-  test('needs a recent authentication, and goes on after it (S-111)', async () => {
+  test('requires a recent authentication, and continues after it (S-111)', async () => {
     const person = await personWithPassword();
     const { browser, path } = await atLinkPage(person);
     const age = `update user_sessions set authenticated_at = authenticated_at - interval '11 minutes'`;
@@ -368,7 +368,7 @@ describe('linking an account', () => {
     expect(await ownerOf(person.subject)).toBe(uuid(person.userId));
   });
 
-  test('needs the form of the page, and never moves a link from one account to another (S-57, S-110)', async () => {
+  test("requires the page's form, and never moves a link from one account to another (S-57, S-110)", async () => {
     const person = await personWithPassword();
     const { browser, path } = await atLinkPage(person);
     expect((await browser.post(path, new URLSearchParams({ action: 'link' }))).status).toBe(403);
@@ -383,7 +383,7 @@ describe('linking an account', () => {
     expect(await ownerOf(person.subject)).toBe(uuid(rival.userId));
   });
 
-  test('of six people who want one subject at once, one gets it (S-100)', async () => {
+  test('links one of six users requesting one subject concurrently (S-100)', async () => {
     const subject = 'wanted by many';
     const all: ({ person: { userId: string } } & Awaited<ReturnType<typeof atLinkPage>>)[] = [];
     // One after the other, because password checks in progress count against the address limit.
@@ -396,7 +396,7 @@ describe('linking an account', () => {
     expect(all.map(({ person }) => uuid(person.userId))).toContain(await ownerOf(subject));
   });
 
-  test('ends at 20 accounts at providers', async () => {
+  test('is limited to 20 upstream accounts', async () => {
     const person = await personWithPassword();
     for (let count = 0; count < 20; count += 1) {
       await linkAccount(service.database, {
@@ -409,7 +409,7 @@ describe('linking an account', () => {
     expect((await browser.submit({}, { action: path })).errorCodes).toEqual(['too_many_links']);
   });
 
-  test('is not offered where the operator does not want it', async () => {
+  test('is not offered where disabled', async () => {
     const person = await personWithPassword();
     const browser = newBrowser();
     await browser.get('/login');
@@ -426,8 +426,8 @@ describe('linking an account', () => {
   });
 });
 
-describe('a link in another browser, or in one that is signed in', () => {
-  test('another browser finds no sign-in, whatever the id is (S-110, S-83)', async () => {
+describe('a link in another browser, or in a signed-in one', () => {
+  test('is not found by another browser, whatever the ID is (S-110, S-83)', async () => {
     const { subject } = await linkedPerson();
     const answered = await signIn(newBrowser(), { claims: { sub: subject } });
     for (const address of [answered.location ?? '', `/upstream/link/${newId(Date.now())}`, '/upstream/link/x']) {
@@ -436,7 +436,7 @@ describe('a link in another browser, or in one that is signed in', () => {
     }
   });
 
-  test('a link of somebody else is not taken over by who is signed in (S-110)', async () => {
+  test('of another user is not taken over by the signed-in user (S-110)', async () => {
     const owner = await linkedPerson();
     const viewer = await linkedPerson();
     const browser = newBrowser();
@@ -457,7 +457,7 @@ describe('a link in another browser, or in one that is signed in', () => {
     expect(after.text).toContain(`Continue as ${owner.name}`);
   });
 
-  test('coming back as oneself ends the sign-in without a second session', async () => {
+  test('of the signed-in user ends the sign-in without a second session', async () => {
     const { subject, userId } = await linkedPerson();
     const browser = newBrowser();
     await browser.get((await signIn(browser, { claims: { sub: subject } })).location ?? '');
@@ -471,7 +471,7 @@ describe('a link in another browser, or in one that is signed in', () => {
   });
 });
 
-describe('authenticating again through the provider', () => {
+describe('reauthentication through the provider', () => {
   async function signedIn() {
     const person = await linkedPerson();
     const browser = newBrowser();
@@ -498,7 +498,7 @@ describe('authenticating again through the provider', () => {
     return row?.age ?? -1;
   }
 
-  test('asks the provider to have the person sign in again, and gives the session a fresh authentication', async () => {
+  test('asks the provider to reauthenticate the user, and gives the session a new authentication', async () => {
     const { browser, subject, userId } = await signedIn();
     const before = browser.cookies.get('latchkey_session');
     await toProvider(browser);
@@ -513,7 +513,7 @@ describe('authenticating again through the provider', () => {
     expect((await browser.get('/')).text).toContain('Sign out');
   });
 
-  test('needs a code as well where the person has one-time codes: the provider alone renews nothing', async () => {
+  test('also requires a code from users with one-time codes: the provider alone renews nothing', async () => {
     const { browser, subject, userId } = await signedIn();
     const app = await giveAuthenticatorApp(service.core, userId);
     const key = browser.cookies.get('latchkey_session');
@@ -539,7 +539,7 @@ describe('authenticating again through the provider', () => {
     ['does not say when it asked', undefined, 'no auth_time'],
     ['asked ten minutes ago', -600, 'old auth_time'],
     ['will ask in ten minutes', 600, 'old auth_time'],
-  ])('a provider that %s is no proof', async (_, seconds, problem) => {
+  ])('rejects a provider that %s', async (_, seconds, problem) => {
     const { browser, subject, userId } = await signedIn();
     await toProvider(browser);
     const auth_time = seconds === undefined ? undefined : Math.floor(Date.now() / 1000) + seconds;
@@ -554,17 +554,17 @@ describe('authenticating again through the provider', () => {
   });
 });
 
-describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
+describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
   test.each([
     ['nothing', '', 400, 'missing_parameters'],
     ['a code without state', '?code=x', 400, 'upstream_session_missing'],
     ['a made-up state', '?code=x&state=y', 400, 'upstream_session_missing'],
-  ])('%s is refused', async (_, query, status, code) => {
+  ])('rejects %s', async (_, query, status, code) => {
     const shown = await newBrowser().get(`/upstream/callback/${ID}${query}`);
     expect(shown).toMatchObject({ status, errorCodes: [code] });
   });
 
-  test('the answer to another browser, a second time, too late, or at another provider', async () => {
+  test('rejects a callback in another browser, a repeated or late one, and one of another provider', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const address = peer.signIn(browser.shown.location ?? '');
@@ -589,7 +589,7 @@ describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
     expect(peer.tokenRequests.length).toBe(requests + 1);
   });
 
-  test('a state that was not sent, in the browser that began a sign-in', async () => {
+  test('rejects an unknown state in the browser that started a sign-in', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const right = peer.signIn(browser.shown.location ?? '');
@@ -605,7 +605,7 @@ describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
     expect((await browser.get(right)).status).toBe(303);
   });
 
-  test('two tabs do not disturb each other', async () => {
+  test('do not occur for two tabs of one browser', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const first = peer.signIn(browser.shown.location ?? '');
@@ -615,7 +615,7 @@ describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
     expect((await browser.get(second)).status).toBe(303);
   });
 
-  test('a code is sent to the provider once, however often its answer is repeated at once', async () => {
+  test('send a code to the provider once, even for concurrent repeated callbacks', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const address = peer.signIn(browser.shown.location ?? '');
@@ -630,8 +630,8 @@ describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
   });
 });
 
-describe('errors of the provider', () => {
-  test.each(['access_denied', 'user_cancelled_authorize'])('%s leads back to the sign-in page', async (error) => {
+describe('provider errors', () => {
+  test.each(['access_denied', 'user_cancelled_authorize'])('%s redirects to the sign-in page', async (error) => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}?kind=change_password`);
     const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
@@ -642,7 +642,7 @@ describe('errors of the provider', () => {
     expect(shown.text).toContain('You did not sign in with the other service');
   });
 
-  test('others are in the log, cut and on one line, and neither shown nor gone to (S-74)', async () => {
+  test('others are logged, truncated and on one line, and neither shown nor followed (S-74)', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
@@ -660,7 +660,7 @@ describe('errors of the provider', () => {
     expect(shown.body).not.toContain('evil.example');
   });
 
-  test('an answer without a code is none', async () => {
+  test('a callback without a code is rejected', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
@@ -668,7 +668,7 @@ describe('errors of the provider', () => {
   });
 });
 
-describe('ID tokens that are not right (check 20, S-107, S-108)', () => {
+describe('invalid ID tokens (check 20, S-107, S-108)', () => {
   const now = Math.floor(Date.now() / 1000);
   const wrong: readonly (readonly [string, () => PeerAnswer])[] = [
     ['another nonce', () => ({ claims: { nonce: 'another' } })],
@@ -713,12 +713,12 @@ describe('ID tokens that are not right (check 20, S-107, S-108)', () => {
     expect(rows).toEqual([]);
   });
 
-  test('several audiences with our azp, and right hashes, are fine', async () => {
+  test('several audiences with our azp, and correct hashes, are accepted', async () => {
     const shown = await signIn(newBrowser(), { claims: { aud: ['latchkey', 'another'], azp: 'latchkey' } });
     expect(shown.status).toBe(303);
   });
 
-  test('an answer that names no issuer, or another, where the provider always does, costs no token request', async () => {
+  test('a callback with no or a wrong issuer, where the provider always sends one, takes no token request', async () => {
     other.metadata = { authorization_response_iss_parameter_supported: true };
     const before = other.tokenRequests.length;
     for (const iss of ['', peer.issuer]) {
@@ -735,8 +735,8 @@ describe('ID tokens that are not right (check 20, S-107, S-108)', () => {
   });
 });
 
-describe('a provider that misbehaves (S-109)', () => {
-  test('its reason for refusing a code is in the log, and not on the page', async () => {
+describe('a misbehaving provider (S-109)', () => {
+  test('its reason for rejecting a code is in the log, and not on the page', async () => {
     peer.handlers.set('/token', (_request, response) => {
       const error_description = 'AADSTS7000215: Invalid client secret\u0007 provided.';
       response.writeHead(401, { 'content-type': 'application/json' });
@@ -755,7 +755,7 @@ describe('a provider that misbehaves (S-109)', () => {
     ['a list', 200, 'application/json', '[]'],
     ['a status of its own', 500, 'application/json', '{}'],
     ['too much', 200, 'application/json', `{"a":"${'x'.repeat(1_100_000)}"}`],
-  ])('the token endpoint answers with %s', async (_, status, type, body) => {
+  ])('the token endpoint returns %s', async (_, status, type, body) => {
     peer.handlers.set('/token', (_request, response) => response.writeHead(status, { 'content-type': type }).end(body));
     expect(await signIn(newBrowser())).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
   });
@@ -766,7 +766,7 @@ describe('a provider that misbehaves (S-109)', () => {
     expect(peer.count('/elsewhere')).toBe(0);
   });
 
-  test('a broken connection is tried once more', async () => {
+  test('a broken connection is retried once', async () => {
     const before = peer.count('/token');
     peer.handlers.set('/token', (request) => request.socket.destroy());
     expect((await signIn(newBrowser())).status).toBe(502);
@@ -774,8 +774,8 @@ describe('a provider that misbehaves (S-109)', () => {
   });
 });
 
-describe('answers that are posted (check 21)', () => {
-  test('a POST from the provider comes without cookies: a page of ours repeats it, once', async () => {
+describe('form_post callbacks (check 21)', () => {
+  test('a POST from the provider arrives without cookies: our own page repeats it, once', async () => {
     const { subject } = await linkedPerson(POST_ID);
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${POST_ID}`);
@@ -800,14 +800,14 @@ describe('answers that are posted (check 21)', () => {
     expect((await browser.submit()).status).toBe(303);
   });
 
-  test('only in the mode that the provider is set to', async () => {
+  test('only the configured response mode is accepted', async () => {
     const shown = await newBrowser().get(`/upstream/callback/${POST_ID}?code=x&state=y`);
     expect(shown.errorCodes).toEqual(['invalid_response_mode']);
   });
 });
 
 describe('userinfo', () => {
-  test('is read with the access token, and has to be about the same person', async () => {
+  test('is fetched with the access token, and must have the same subject', async () => {
     const good = await signIn(newBrowser(), { userinfo: { sub: UPSTREAM_SUBJECT, name: 'Ada' } }, { id: INFO_ID });
     expect(good.status).toBe(303);
     for (const [userinfo, problem] of [
@@ -832,8 +832,8 @@ function macOf(claims: Readonly<Record<string, unknown>>): string {
 }
 
 // These tests are last, because they are the first to write these instances' providers to the database.
-describe('a provider that config sync has switched off', () => {
-  test('is not gone to from that moment on, also by a process that runs with the former configuration', async () => {
+describe('a provider disabled by config sync', () => {
+  test('is unused from then on, even by a process with the old configuration', async () => {
     const uuid = toUuid(parseId<'upstream-provider'>(ID) ?? newId<'upstream-provider'>(0));
     await sql(service.database, `update upstream_providers set disabled_at = now() where id = '${uuid}'`);
     const shown = await newBrowser().get(`/upstream/authorize/${ID}`);
@@ -843,8 +843,8 @@ describe('a provider that config sync has switched off', () => {
   });
 });
 
-describe('a provider of which the operator knows more', () => {
-  test('an ID token without nonce and auth_time is taken, one with another nonce is not', async () => {
+describe('a provider with relaxed checks', () => {
+  test('accepts an ID token without nonce and auth_time, but not one with a wrong nonce', async () => {
     const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
     const settings = { nonce: 'optional', reauthentication: 'prompt' };
     const lenient = await startService(
@@ -882,7 +882,7 @@ describe('a provider of which the operator knows more', () => {
   });
 });
 
-describe('a person with one-time codes (browser-flows 8.5)', () => {
+describe('a user with one-time codes (browser-flows 8.5)', () => {
   async function throughProvider(from: TestService, subject: string): Promise<Browser> {
     const browser = new Browser({ listener: from.address, publicBase: from.publicBase });
     await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
@@ -902,7 +902,7 @@ describe('a person with one-time codes (browser-flows 8.5)', () => {
     );
   }
 
-  test('is not asked for one after a provider, unless the operator wants that: then the session comes of both', async () => {
+  test('needs no code after a provider, unless configured: then the session has both authentications', async () => {
     const { subject, userId, name } = await linkedPerson();
     const app = await giveAuthenticatorApp(service.core, userId);
     expect((await throughProvider(service, subject)).shown.location).toMatch(/\/account\/password\/change$/);

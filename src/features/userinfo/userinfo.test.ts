@@ -78,7 +78,7 @@ describe('userinfo', () => {
     });
   });
 
-  test('a POST with the token in the form is answered like a GET (OpenID Connect Core 5.3.1)', async () => {
+  test('a POST with the token in the form works like a GET (OpenID Connect Core 5.3.1)', async () => {
     const { accessToken, userId } = await signedIn(['openid']);
     expect(await service.post('/oauth2/userinfo', { access_token: accessToken })).toMatchObject({
       status: 200,
@@ -130,7 +130,7 @@ describe('userinfo', () => {
     expect(await get(`${token}x`)).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
   });
 
-  test('an algorithm that no key signs with is a fault, and nothing is told unsigned', async () => {
+  test('an algorithm without a signing key is a server error, and nothing is returned unsigned', async () => {
     const odd = await service.client({ secret: CLIENT_SECRET, metadata: { userinfo_signed_response_alg: 'ES256' } });
     const { code, userId } = await service.signIn(odd, { scope: ['openid'] });
     const answer = await get(member(await service.exchange(odd, code), 'access_token'));
@@ -138,7 +138,7 @@ describe('userinfo', () => {
     expect(answer.text).not.toContain(userId);
   });
 
-  test('a POST with the token in header and form is refused (RFC 6750 2)', async () => {
+  test('a POST with the token in header and form is rejected (RFC 6750 2)', async () => {
     const { accessToken } = await signedIn(['openid']);
     const form = { access_token: accessToken };
     expect(await service.post('/oauth2/userinfo', form, `Bearer ${accessToken}`)).toMatchObject({
@@ -147,7 +147,7 @@ describe('userinfo', () => {
     });
   });
 
-  test('the first use is recorded, so that a later reuse of the refresh token is seen', async () => {
+  test('the first use is recorded, so that later reuse of the refresh token is detected', async () => {
     const person = await signedIn(['openid']);
     const next = await service.refresh(client, person.refreshToken);
     await get(member(next, 'access_token'));
@@ -162,7 +162,7 @@ describe('userinfo', () => {
     expect((await get(member(next, 'access_token'))).status).toBe(401);
   });
 
-  test('twenty first uses at once are all answered', async () => {
+  test('twenty concurrent first uses all succeed', async () => {
     const { accessToken } = await signedIn(['openid']);
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(accessToken)));
     expect(answers.every((answer) => answer.status === 200)).toBe(true);
@@ -174,7 +174,7 @@ describe('userinfo', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(new RegExp(`^${REALM}, DPoP algs="RS256 `));
   });
 
-  test('a token in the query is not accepted, and one there next to the header is refused (RFC 9700 4.3.2)', async () => {
+  test('a token in the query is not accepted, and rejected next to the header (RFC 9700 4.3.2)', async () => {
     const { accessToken } = await signedIn(['openid']);
     const path = `/oauth2/userinfo?access_token=${accessToken}`;
     expect((await service.request(path, {})).status).toBe(401);
@@ -182,7 +182,7 @@ describe('userinfo', () => {
     expect(service.lines.join('\n')).not.toContain(accessToken);
   });
 
-  test('a token in the header and in the form is invalid_request, a malformed header too', async () => {
+  test('a token in the header and in the form is invalid_request, as is a malformed header', async () => {
     const { accessToken } = await signedIn(['openid']);
     expect(
       await service.post('/oauth2/userinfo', { access_token: accessToken }, `Bearer ${accessToken}`),
@@ -241,7 +241,7 @@ describe('userinfo', () => {
         return person.accessToken;
       },
     ],
-  ])('a token that is %s is invalid_token, and nobody is the requester', async (_, tokenOf) => {
+  ])('a token that is %s is invalid_token, without a requester in the log', async (_, tokenOf) => {
     const token = await tokenOf(await signedIn(['openid']));
     const answer = await get(token);
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
@@ -249,7 +249,7 @@ describe('userinfo', () => {
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  test('a token is invalid from the time that its session exceeds a lifetime that was set later', async () => {
+  test('a token is invalid once its session exceeds a lifetime configured later', async () => {
     const { accessToken, userId } = await signedIn(['openid']);
     const limited = await startOAuthService(db.database, {
       settings: { sessionMaxLifetimeSeconds: 3600 },

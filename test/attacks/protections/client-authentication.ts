@@ -186,7 +186,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       { text: "if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };" },
     ],
     test: 'src/features/token/client-assertions.test.ts',
-    testName: 'decides: a key signs for nobody but clients with private_key_jwt',
+    testName: 'restricts keys to clients with private_key_jwt',
   },
   {
     name: 'assertion-audience',
@@ -199,7 +199,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/token/client-assertions.test.ts',
-    testName: 'is refused, and its developer is told why (S-32)',
+    testName: 'is rejected, with the reason for the developer (S-32)',
   },
   {
     name: 'assertion-once',

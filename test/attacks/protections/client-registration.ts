@@ -241,7 +241,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/client-logos/client-logos.test.ts',
-    testName: ', and cannot run scripts (S-74)',
+    testName: 'and cannot run scripts (S-74)',
   },
   {
     name: 'statement-signature',

@@ -19,7 +19,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     attack: 131,
     removals: [{ text: 'filter(([name]) => !RESERVED.has(name))', instead: 'filter(() => true)' }],
     test: TOKENS,
-    testName: 'never replace what the service says itself',
+    testName: 'never override claims of the service, whatever is stored, so nobody can impersonate others',
   },
   {
     name: 'claims-of-registered-clients',
@@ -29,7 +29,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
       { text: 'extraClaimsFromJson(row.is_static ? metadata.claims : undefined)', instead: 'metadata.claims ?? {}' },
     ],
     test: TOKENS,
-    testName: 'not of dynamic clients',
+    testName: 'apply to all users of the client, below account claims, and not to dynamic clients',
   },
   {
     name: 'groups-of-disabled-providers',
@@ -39,7 +39,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
       { text: "where gl.user_id = ${user} and ${providerIsEnabled('gp')}", instead: 'where gl.user_id = ${user}' },
     ],
     test: TOKENS,
-    testName: 'nothing of a provider that was taken out',
+    testName: 'is current at a refresh, and has nothing from a provider removed from the configuration',
   },
   {
     name: 'groups-taken-away-upstream',
@@ -47,7 +47,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     attack: 112,
     removals: [{ text: ', groups = excluded.groups' }],
     test: 'src/features/upstream-login/groups-import.test.ts',
-    testName: 'take the place of those that it named before',
+    testName: "replace the provider's previous ones at each sign-in, and keep those of other sources",
   },
   {
     name: 'groups-usable-names',

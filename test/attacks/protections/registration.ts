@@ -29,7 +29,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 125,
     removals: [{ text: 'const CHECKS = { burst: 30,', instead: 'const CHECKS = { burst: 3_000,' }],
     test: 'src/features/registration/captcha.test.ts',
-    testName: 'one address has 30 answers',
+    testName: 'allows one address a burst of 30 verifications',
   },
   {
     name: 'registration-name-at-homeserver',
@@ -42,7 +42,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/homeserver.test.ts',
-    testName: 'is not to be had',
+    testName: '(browser-flows 5.5, S-82)',
   },
   {
     name: 'registration-name-unknown',
@@ -50,7 +50,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 82,
     removals: [{ text: "  return 'homeserver-unavailable';", instead: "  return 'available';" }],
     test: 'src/features/registration/homeserver.test.ts',
-    testName: 'the form says so, keeps what was typed, and nothing is written',
+    testName: ') the form says so, keeps the input, and writes nothing (F-17, S-82)',
   },
   {
     name: 'registration-tokens-of-address',
@@ -63,7 +63,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/token.test.ts',
-    testName: 'is tried so often from one address',
+    testName: 'is rate limited by address, however it is sent; valid ones cost nothing',
   },
   {
     name: 'registration-token-limit',
@@ -116,7 +116,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 61,
     removals: [{ text: '  await finish.endFormerSession?.(transaction, now);\n' }],
     test: 'src/features/registration/steps.test.ts',
-    testName: 'is signed out in this browser by the end of the registration',
+    testName: 'is signed out only in this browser by the end of the registration (5.8, S-61)',
   },
   {
     name: 'email-policy-at-the-end',
@@ -164,7 +164,7 @@ export const REGISTRATION: readonly Protection[] = [
       { text: '  if (row === undefined || !row.is_charged) {', instead: '  if (row === undefined) {' },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'guesses in parallel',
+    testName: 'limits parallel guesses like sequential ones (S-91)',
   },
   {
     name: 'email-code-tries-in-all',
@@ -172,7 +172,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 91,
     removals: [{ text: `\${authentication}.tries < \${MAX_CODE_TRIES}`, instead: 'true' }],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'after 30 tries',
+    testName: 'stops working after 30 attempts, with none left until another code is requested (S-91)',
   },
   {
     name: 'email-code-of-last-mail',
@@ -180,7 +180,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 91,
     removals: [{ text: '  const mail = row.mails;', instead: '  const mail = row.mails - row.mails + 1;' }],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'is void once another was asked for',
+    testName: 'is void once another was requested, even before that one was mailed',
   },
   {
     name: 'email-code-lifetime',
@@ -201,7 +201,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'three mails in an hour',
+    testName: 'allow an address three mails an hour, across all requesters',
   },
   {
     name: 'email-taken-untold',
@@ -223,7 +223,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'stands before the end',
+    testName: 'cannot be skipped (S-124)',
   },
   {
     name: 'email-proven-stays',
@@ -237,7 +237,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'is not taken once one is proven',
+    testName: 'is not accepted once one is verified (S-124)',
   },
   {
     name: 'email-of-one-account',
@@ -258,6 +258,6 @@ export const REGISTRATION: readonly Protection[] = [
       { text: "      if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };\n" },
     ],
     test: 'src/features/registration/register-with-password.test.ts',
-    testName: 'makes no account for a banned requester',
+    testName: 'creates no account for a banned requester, even if an allowed one sent the form (5.10)',
   },
 ];

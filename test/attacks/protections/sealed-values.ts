@@ -242,6 +242,6 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test: 'src/features/second-factor/second-factor.test.ts',
-    testName: 'gives the browser another form token',
+    testName: 'then the code rotates the form token (S-61)',
   },
 ];

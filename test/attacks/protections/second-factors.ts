@@ -28,7 +28,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'needs a code as well where the person has one-time codes: the provider alone renews nothing',
+    testName: 'also requires a code from users with one-time codes: the provider alone renews nothing',
   },
   {
     name: 'upstream-fresh-authentication',
@@ -36,7 +36,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 123,
     removals: [{ text: "return reauthentication === 'prompt';\n  if (typeof", instead: 'return true;\n  if (typeof' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'is no proof',
+    testName: 'rejects a provider that',
   },
   {
     name: 'second-factor-attempts',
@@ -44,7 +44,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: 'const MAX_FAILED_ATTEMPTS = 5;', instead: 'const MAX_FAILED_ATTEMPTS = 50;' }],
     test: SIGN_IN,
-    testName: 'the fifth wrong code ends the login, the right one does not help',
+    testName: 'end the sign-in after the fifth wrong code, despite a later right one',
   },
   {
     name: 'second-factor-password-stands',
@@ -67,7 +67,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "${linkByNameCtes('opened')}", instead: "${linkByNameCtes('consumed')}" }],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'is linked with the code of the owner, not before',
+    testName: "is linked only with the owner's code",
   },
   {
     name: 'second-factor-trust-after-passkey',
@@ -96,7 +96,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'by who planted the cookies in the browser',
+    testName: 'by planting cookies in the browser: after the code they are worthless elsewhere',
   },
   {
     name: 'second-factor-on-reauth',
@@ -109,7 +109,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'takes a code after the password: the password alone renews nothing',
+    testName: 'requires a code after the password: the password alone does not renew the session',
   },
   {
     name: 'second-factor-of-session',
@@ -122,7 +122,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'is of one session: neither another one nor a sign-in takes the code',
+    testName: 'is bound to one session: neither another session nor a sign-in accepts the code',
   },
   {
     name: 'second-factor-chat-client',

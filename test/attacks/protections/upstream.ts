@@ -48,7 +48,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 83,
     removals: [{ text: 'isGrantBound(context, action.id, clock.now()) ?', instead: 'action.id.length > 0 ?' }],
     test: 'src/features/upstream-login/additional-parameters.test.ts',
-    testName: 'read no request of another browser',
+    testName: 'ignore a request of another browser, whose hint stays private even if its URL is known (S-83)',
   },
   {
     name: 'template-own-members',
@@ -72,7 +72,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 112,
     removals: [{ text: "if (isRounded) throw new Failure('is a number too large to be exact');" }],
     test: 'src/features/upstream-login/claim-templates.test.ts',
-    testName: 'makes no account when it',
+    testName: 'creates no account when the subject',
   },
   {
     name: 'template-no-null',
@@ -86,7 +86,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/claim-templates.test.ts',
-    testName: 'makes no account when it',
+    testName: 'creates no account when the subject',
   },
   {
     name: 'upstream-state',
@@ -94,7 +94,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 106,
     removals: [{ text: 'candidate.state === state &&' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'a state that was not sent',
+    testName: 'rejects an unknown state in the browser that started a sign-in',
   },
   {
     name: 'upstream-cookie',
@@ -102,7 +102,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 59,
     removals: [{ text: "if (entry === undefined) throw refuse('upstream_session_missing');" }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'the answer to another browser',
+    testName: 'rejects a callback in another browser, a repeated or late one, and one of another provider',
   },
   {
     name: 'upstream-own-provider',
@@ -120,7 +120,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'the answer to another browser',
+    testName: 'rejects a callback in another browser, a repeated or late one, and one of another provider',
   },
   {
     name: 'upstream-answer-once',
@@ -154,7 +154,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 108,
     removals: [{ text: '    nonceProblem(claims, nonce, expected.isNonceOptional === true) ??\n' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'another nonce',
+    testName: 'accepts an ID token without nonce and auth_time, but not one with a wrong nonce',
   },
   {
     name: 'upstream-audience',
@@ -196,7 +196,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'an answer that names no issuer',
+    testName: 'a callback with no or a wrong issuer, where the provider always sends one, takes no token request',
   },
   {
     name: 'upstream-userinfo-subject',
@@ -208,7 +208,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'has to be about the same person',
+    testName: 'is fetched with the access token, and must have the same subject',
   },
   {
     name: 'upstream-metadata-issuer',
@@ -234,7 +234,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 110,
     removals: [{ text: 'completed.owner?.id === viewer.user.id', instead: 'completed.owner !== undefined' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'a link of somebody else is not taken over',
+    testName: 'of another user is not taken over by the signed-in user (S-110)',
   },
   {
     name: 'upstream-fixed-username',
@@ -247,7 +247,7 @@ export const UPSTREAM: readonly Protection[] = [
       { text: 'and completed_at is null and not has_fixed_username`', instead: 'and completed_at is null`' },
     ],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'and that is lost before the end cannot be replaced',
+    testName: 'cannot be replaced if it is taken before the end',
   },
   {
     name: 'upstream-conflict-deactivated',
@@ -264,7 +264,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'and is deactivated is given to nobody',
+    testName: 'of an account deactivated after the page was shown is given to nobody',
   },
   {
     name: 'upstream-links-counted',
@@ -290,7 +290,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'of six people who want one subject',
+    testName: 'links one of six users requesting one subject concurrently (S-100)',
   },
   {
     name: 'upstream-logout-replay',
@@ -298,7 +298,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 113,
     removals: [{ text: 'const isReplay = !isFirst;', instead: 'const isReplay = false && isFirst;' }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
-    testName: 'is accepted once, by whichever instance',
+    testName: 'is accepted once, on any instance (check 25, S-113)',
   },
   {
     name: 'upstream-logout-nonce',
@@ -327,7 +327,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
-    testName: 'ends nothing of another person',
+    testName: 'ends nothing of another user, another session or another provider (S-113)',
   },
   {
     name: 'upstream-logout-in-flight',
@@ -335,7 +335,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 113,
     removals: [{ text: 'await transaction.execute(stopWaiting, { ...parameters, now: new Date(now) });' }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
-    testName: 'stops a sign-in that waits',
+    testName: 'cancels a sign-in waiting for its last button',
   },
   {
     name: 'upstream-name-conflict',
@@ -354,7 +354,7 @@ export const UPSTREAM: readonly Protection[] = [
       { text: ' || (locked.hasCredential && !trustsProvider)' },
     ],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'is linked after a sign-in with that password',
+    testName: 'is linked only after a sign-in with that password',
   },
   {
     name: 'upstream-name-needs-password-late',
@@ -384,7 +384,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 105,
     removals: [{ text: '      await endAllSessions(\n', instead: '      if (now < 0) await endAllSessions(\n' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'loses its former access',
+    testName: 'with trust_provider an account created by someone beforehand loses its previous access',
   },
   {
     name: 'upstream-email-verified',
@@ -392,7 +392,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 104,
     removals: [{ text: 'isVerified === true || isVerified ===', instead: 'isVerified !== null || isVerified ===' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'whether a provider vouches for an address',
+    testName: 'whether a provider verified an email address (S-104)',
   },
   {
     name: 'upstream-claims-checked',
