@@ -254,10 +254,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'sign-in: the signed-in user; none on errors or pending factors',
         shownBy: [
-          [
-            'src/features/login/login.test.ts',
-            'creates a session, redirects to / and is attributed to the user (acceptance 1)',
-          ],
+          ['src/features/login/login.test.ts', 'creates a session, redirects to / and is attributed to the user'],
           ['src/features/login/login.test.ts', 'answers a wrong password, an unknown name'],
           ['src/features/second-factor/second-factor.test.ts', 'no requester'],
           ['src/features/second-factor/second-factor.test.ts', 'then a code signs in, once'],
@@ -287,7 +284,7 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [
             'src/features/authorization/authorization.test.ts',
-            'without consent sees the consent page; prompt=none: consent_required, and no grant is kept (S-10)',
+            'without consent sees the consent page; prompt=none: consent_required, and no grant is kept',
           ],
           ['src/features/device/device.test.ts', 'code, sign-in, page, consent'],
           ['src/features/chat-compat/sso.test.ts', 'asks a signed-in user, with all details for the decision'],
@@ -301,7 +298,7 @@ export const CHECKS: readonly Check[] = [
             'src/features/device/device.test.ts',
             'gets a device code, a user code and the verification URLs, in one statement',
           ],
-          ['src/features/revocation/revocation.test.ts', 'in two statements, with an empty 200 (RFC 7009 2.2)'],
+          ['src/features/revocation/revocation.test.ts', 'in two statements, with an empty 200'],
         ],
       },
       {
@@ -596,7 +593,7 @@ export const CHECKS: readonly Check[] = [
           [SECRETS, 'no secret is in the log, errors, metrics, traces'],
           [
             'src/features/token/token-endpoint.test.ts',
-            'logs no token, code or secret that the endpoint received or issued (security 3.8)',
+            'logs no token, code or secret that the endpoint received or issued',
           ],
           ['test/attacks/database-dump.test.ts', 'a dump of the database after every flow'],
         ],

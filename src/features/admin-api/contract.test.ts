@@ -414,7 +414,7 @@ describe('sessions (operations 4.6)', () => {
     expect((await admin.get(`oauth2-sessions?filter[user-session]=${ABSENT}`)).status).toBe(404);
   });
 
-  test('end with their last activity, and the homeserver deletes the device; browser sessions keep client sessions', async () => {
+  test('end with their last activity and the homeserver device; ending a browser session keeps client sessions', async () => {
     const { id, uuid, username } = await person();
     const browser = await signedIn(username);
     const { accessToken } = await program.signIn(

@@ -387,7 +387,7 @@ describe('an admin scope', () => {
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  test('with prompt=none is refused to the client', async () => {
+  test('with prompt=none redirects to the client with an error', async () => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { scope, prompt: 'none' }));
     expect(responseOf(shown)).toMatchObject({ error: 'access_denied' });

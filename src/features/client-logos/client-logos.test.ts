@@ -158,7 +158,7 @@ describe("a client's logo", () => {
     await expectInitial(await clientWithLogo(), 'E');
   });
 
-  test('that cannot be fetched is replaced by a letter: blocked address, redirect, error (S-52)', async () => {
+  test('that cannot be fetched becomes a letter: blocked address, redirect, error (S-52)', async () => {
     await expectInitial(await clientWithLogo('https://127.0.0.1/logo', 'ägypten'), 'Ä');
     respond = (response) => response.writeHead(302, { Location: 'https://peer.example/' }).end();
     await expectInitial(await clientWithLogo(undefined, '<script>'), 'S');

@@ -143,7 +143,7 @@ describe('POST /logout', () => {
     expect(answer.errorCodes).toEqual(['csrf_mismatch']);
   });
 
-  test('does nothing for another site or without the token (S-57, S-67)', async () => {
+  test('does nothing for a cross-site request or without the token (S-57, S-67)', async () => {
     const browser = await signedIn();
     const foreign = await browser.submit({}, { headers: { origin: 'https://evil.example' } });
     expect(foreign.status).toBe(403);

@@ -161,7 +161,7 @@ describe('while the homeserver does not respond', () => {
     await limited.stop();
   });
 
-  test('the step for another name says so as well', async () => {
+  test('the step for another name shows the error as well', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'stuck');
     homeserver.addUser('stuck');

@@ -494,7 +494,7 @@ describe('check 16: a code', () => {
     expect(guesses.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(30);
   });
 
-  test('stops working an hour after the start, without further mails; the same address may start once more', async () => {
+  test('stops working an hour after the start; the same address may then be verified anew', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const someone = await withCode(patient);
       const { browser, email } = someone;

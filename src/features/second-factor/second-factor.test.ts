@@ -205,7 +205,7 @@ describe('a pending sign-in', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test('redirects a user who has since signed in in this browser', async () => {
+  test('redirects a user who has meanwhile signed in here', async () => {
     const browser = await atCode();
     const other = browser.cookies.get('__Host-latchkey_login') ?? '';
     await atCode(service, browser);

@@ -650,7 +650,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
     expect(await linksOf(name)).toEqual(former);
   });
 
-  test('pending in two browsers with one identity is signed in in both', async () => {
+  test('pending in two browsers with one identity completes the sign-in in both', async () => {
     const { name, former, app, subject, type } = await atCode();
     const second = await comeBack(provider, { sub: subject, preferred_username: name });
     await second.submit();

@@ -240,7 +240,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 45,
     removals: [{ text: "if (client.is_static) return 'static';" }],
     test: 'src/features/admin-api/admin-api.test.ts',
-    testName: 'deletes a dynamically registered client, but not a configured one (operations 4.9)',
+    testName: 'deletes a dynamically registered client, but not a configured one',
   },
   {
     name: 'admin-search-escaped',

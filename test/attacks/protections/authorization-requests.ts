@@ -8,7 +8,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 1,
     removals: [{ text: 'if (client.isStatic || isFromThere', instead: 'if (client.id || isFromThere' }],
     test: 'src/features/authorization/refusals.test.ts',
-    testName: 'first shows a page that names the host (RFC 9700 4.11.2)',
+    testName: 'first shows a page that names the host',
   },
   {
     name: 'strangers-sign-out',

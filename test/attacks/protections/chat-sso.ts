@@ -111,7 +111,7 @@ export const CHAT_SSO: readonly Protection[] = [
       },
     ],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'creates one session and one homeserver device for twenty concurrent requests (S-71)',
+    testName: 'creates one session and one homeserver device for twenty concurrent requests',
   },
   {
     name: 'login-token-lifetime',
@@ -119,7 +119,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 71,
     removals: [{ text: '{login}.fulfilled_at >= $', instead: '{login}.fulfilled_at is not null or now() > $' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'expires the token after 30 seconds (compat.login_token_ttl, S-71)',
+    testName: 'expires the token after 30 seconds',
   },
   {
     name: 'login-token-replay',
@@ -127,7 +127,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 71,
     removals: [{ text: 'const RESENT_SECONDS = 20;', instead: 'const RESENT_SECONDS = 20_000;' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
-    testName: 'ends the session when the token is resent later, and deletes the homeserver device (S-71)',
+    testName: 'ends the session when the token is resent later, and deletes the homeserver device',
   },
   {
     name: 'login-token-of-browser-session',

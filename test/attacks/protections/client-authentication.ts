@@ -199,7 +199,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/token/client-assertions.test.ts',
-    testName: 'is rejected, with the reason for the developer (S-32)',
+    testName: 'is rejected, with the reason for the developer',
   },
   {
     name: 'assertion-once',

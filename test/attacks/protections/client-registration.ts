@@ -228,7 +228,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     attack: 74,
     removals: [{ text: 'if (!fetched.ok || contentType === undefined)', instead: 'if (!fetched.ok)' }],
     test: 'src/features/client-logos/client-logos.test.ts',
-    testName: 'is replaced by a letter (S-74)',
+    testName: 'is replaced by a letter',
   },
   {
     name: 'logo-policy',
@@ -241,7 +241,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/client-logos/client-logos.test.ts',
-    testName: 'and cannot run scripts (S-74)',
+    testName: 'and cannot run scripts',
   },
   {
     name: 'statement-signature',

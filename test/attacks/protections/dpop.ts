@@ -122,6 +122,6 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: 'and t.dpop_jkt is null and t.scope &&', instead: 'and t.scope &&' }],
     test: 'src/features/chat-compat/log-out.test.ts',
-    testName: 'does nothing for a sender-constrained token (S-48)',
+    testName: 'does nothing for a sender-constrained token',
   },
 ];

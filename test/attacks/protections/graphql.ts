@@ -124,7 +124,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [{ text: 'if (this.#isOver) throw tooLate();' }],
     test: 'src/features/account-api/timeout.test.ts',
-    testName: 'a mutation that timed out does not take effect later (S-134)',
+    testName: 'a mutation that timed out does not take effect later',
   },
   {
     name: 'graphql-one-code',
@@ -170,7 +170,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 136,
     removals: [{ text: 'if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;' }],
     test: 'src/features/account-api/complexity.test.ts',
-    testName: 'introspection fields count like other fields (1.7, S-136)',
+    testName: 'introspection fields count like other fields',
   },
   {
     name: 'graphql-introspection-kept',

@@ -45,7 +45,7 @@ export const MAILS: readonly Protection[] = [
       { text: "key: address.toLowerCase().normalize('NFC')", instead: 'key: address.toLowerCase()' },
     ],
     test: EMAILS_TEST,
-    testName: 'accepts letters of any script, and belongs to one account in all its spellings (RFC 6531)',
+    testName: 'accepts letters of any script, and belongs to one account in all its spellings',
   },
   {
     name: 'notices-limited',
@@ -181,7 +181,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: EMAILS_TEST,
-    testName: 'of another session is unknown, even to the same user (S-128)',
+    testName: 'of another session is unknown, even to the same user',
   },
   {
     name: 'email-owner',
@@ -189,7 +189,7 @@ export const MAILS: readonly Protection[] = [
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: 'src/features/account-api/change-emails.test.ts',
-    testName: 'treats addresses of other users as unknown (S-128)',
+    testName: 'treats addresses of other users as unknown',
   },
   {
     name: 'last-email',

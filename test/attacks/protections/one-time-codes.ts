@@ -105,7 +105,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: API,
-    testName: 'rejects other browsers of the same user, and other users, who could add their own app (S-90)',
+    testName: 'rejects other browsers of the same user, and other users, who could add their own app',
   },
   {
     name: 'totp-enrolment-after-removal',
@@ -138,6 +138,6 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: API,
-    testName: 'deactivation deletes the app and the recovery codes (S-133)',
+    testName: 'deactivation deletes the app and the recovery codes',
   },
 ];

@@ -91,7 +91,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: SIGN_IN,
-    testName: 'must belong to the user whose password was entered (S-90)',
+    testName: 'must belong to the user whose password was entered',
   },
   {
     name: 'passkey-counter',
@@ -113,6 +113,6 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 101,
     removals: [{ text: 'where k.id = own.id and own.has_other', instead: 'where k.id = own.id' }],
     test: 'src/features/account-api/passkeys.test.ts',
-    testName: 'of two passkeys that are the only sign-in methods, two concurrent removals take one (security S-101)',
+    testName: 'of two passkeys that are the only sign-in methods, two concurrent removals take one',
   },
 ];

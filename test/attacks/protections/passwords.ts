@@ -21,7 +21,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/set-password.test.ts',
-    testName: 'ends the requested sessions, and never the current one (R-33, S-126)',
+    testName: 'ends the requested sessions, and never the current one',
   },
   {
     name: 'password-change-applications',
@@ -47,7 +47,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/set-password.test.ts',
-    testName: 'ends the requested sessions, and never the current one (R-33, S-126)',
+    testName: 'ends the requested sessions, and never the current one',
   },
   {
     name: 'password-change-new-password-rules',

@@ -27,7 +27,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 100,
     removals: [{ text: `\n       and \${recoverySessionIsOpen('s')} and \${passwordIsUnchanged('t')}` }],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'sets the password once for eight requests with one ticket on two instances (S-100)',
+    testName: 'sets the password once for eight requests with one ticket on two instances',
   },
   {
     name: 'recovery-ticket-lifetime',
@@ -81,7 +81,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/recovery/recovery-mails.test.ts',
-    testName: 'an address requested by many clients (S-94)',
+    testName: 'an address requested by many clients',
   },
   {
     name: 'recovery-ticket-looks',
@@ -93,7 +93,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'allows twenty lookups a minute from one address, across all fields (S-119)',
+    testName: 'allows twenty lookups a minute from one address, across all fields',
   },
   {
     name: 'recovery-signed-out',
@@ -101,7 +101,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 119,
     removals: [{ text: "if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');" }],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'is limited to signed-out users, and refuses cross-site requests (S-119)',
+    testName: 'is limited to signed-out users, and refuses cross-site requests',
   },
   {
     name: 'recovery-page-referrer',
@@ -109,6 +109,6 @@ export const RECOVERY: readonly Protection[] = [
     attack: 120,
     removals: [{ text: "{ 'referrer-policy': 'no-referrer', 'cross-origin", instead: "{ 'cross-origin" }],
     test: 'src/features/account-area/account-area.test.ts',
-    testName: 'keeps the ticket in its URL, out of subrequests and the log (S-120)',
+    testName: 'keeps the ticket in its URL, out of subrequests and the log',
   },
 ];

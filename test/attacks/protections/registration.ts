@@ -42,7 +42,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/homeserver.test.ts',
-    testName: '(browser-flows 5.5, S-82)',
+    testName: 'is unavailable: it',
   },
   {
     name: 'registration-name-unknown',
@@ -50,7 +50,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 82,
     removals: [{ text: "  return 'homeserver-unavailable';", instead: "  return 'available';" }],
     test: 'src/features/registration/homeserver.test.ts',
-    testName: ') the form says so, keeps the input, and writes nothing (F-17, S-82)',
+    testName: 'the form says so, keeps the input, and writes nothing',
   },
   {
     name: 'registration-tokens-of-address',
@@ -116,7 +116,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 61,
     removals: [{ text: '  await finish.endFormerSession?.(transaction, now);\n' }],
     test: 'src/features/registration/steps.test.ts',
-    testName: 'is signed out only in this browser by the end of the registration (5.8, S-61)',
+    testName: 'is signed out only in this browser by the end of the registration',
   },
   {
     name: 'email-policy-at-the-end',
@@ -164,7 +164,7 @@ export const REGISTRATION: readonly Protection[] = [
       { text: '  if (row === undefined || !row.is_charged) {', instead: '  if (row === undefined) {' },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'limits parallel guesses like sequential ones (S-91)',
+    testName: 'limits parallel guesses like sequential ones',
   },
   {
     name: 'email-code-tries-in-all',
@@ -172,7 +172,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 91,
     removals: [{ text: `\${authentication}.tries < \${MAX_CODE_TRIES}`, instead: 'true' }],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'stops working after 30 attempts, with none left until another code is requested (S-91)',
+    testName: 'stops working after 30 attempts, with none left until another code is requested',
   },
   {
     name: 'email-code-of-last-mail',
@@ -237,7 +237,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'is not accepted once one is verified (S-124)',
+    testName: 'is not accepted once one is verified',
   },
   {
     name: 'email-of-one-account',
@@ -258,6 +258,6 @@ export const REGISTRATION: readonly Protection[] = [
       { text: "      if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };\n" },
     ],
     test: 'src/features/registration/register-with-password.test.ts',
-    testName: 'creates no account for a banned requester, even if an allowed one sent the form (5.10)',
+    testName: 'creates no account for a banned requester, even if an allowed one sent the form',
   },
 ];

@@ -116,7 +116,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test: 'src/features/chat-compat/sso.test.ts',
-    testName: 'shows the page again after ten minutes, and then works (S-72)',
+    testName: 'shows the page again after ten minutes, and then works',
   },
   {
     name: 'proof-nonce-age',
@@ -242,6 +242,6 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test: 'src/features/second-factor/second-factor.test.ts',
-    testName: 'then the code rotates the form token (S-61)',
+    testName: 'then the code rotates the form token',
   },
 ];

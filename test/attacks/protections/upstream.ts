@@ -48,7 +48,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 83,
     removals: [{ text: 'isGrantBound(context, action.id, clock.now()) ?', instead: 'action.id.length > 0 ?' }],
     test: 'src/features/upstream-login/additional-parameters.test.ts',
-    testName: 'ignore a request of another browser, whose hint stays private even if its URL is known (S-83)',
+    testName: 'ignore a request of another browser, whose hint stays private even if its URL is known',
   },
   {
     name: 'template-own-members',
@@ -234,7 +234,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 110,
     removals: [{ text: 'completed.owner?.id === viewer.user.id', instead: 'completed.owner !== undefined' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'of another user is not taken over by the signed-in user (S-110)',
+    testName: 'of another user is not taken over by the signed-in user',
   },
   {
     name: 'upstream-fixed-username',
@@ -290,7 +290,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'links one of six users requesting one subject concurrently (S-100)',
+    testName: 'links one of six users requesting one subject concurrently',
   },
   {
     name: 'upstream-logout-replay',
@@ -298,7 +298,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 113,
     removals: [{ text: 'const isReplay = !isFirst;', instead: 'const isReplay = false && isFirst;' }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
-    testName: 'is accepted once, on any instance (check 25, S-113)',
+    testName: 'is accepted once, on any instance',
   },
   {
     name: 'upstream-logout-nonce',
@@ -327,7 +327,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
-    testName: 'ends nothing of another user, another session or another provider (S-113)',
+    testName: 'ends nothing of another user, another session or another provider',
   },
   {
     name: 'upstream-logout-in-flight',
@@ -392,7 +392,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 104,
     removals: [{ text: 'isVerified === true || isVerified ===', instead: 'isVerified !== null || isVerified ===' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'whether a provider verified an email address (S-104)',
+    testName: 'whether a provider verified an email address',
   },
   {
     name: 'upstream-claims-checked',
