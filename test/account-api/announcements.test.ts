@@ -4,7 +4,7 @@ import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { ANNOUNCED, UNANNOUNCED } from '../../tools/browser/announcements.js';
 
-test('every mutation of the account area is one that a journey hears announced', () => {
+test('a journey covers the announcement of every account area mutation', () => {
   const documents = readdirSync('web', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.graphql'))
     .map((file) => parse(readFileSync(join('web', file), 'utf8')));

@@ -56,7 +56,7 @@ test.each([
     'of a deactivated person',
     async () => await attacked.change("update users set deactivated_at = created_at where username = 'bruno'"),
   ],
-] as const)('a token that is %s is answered as one that nobody issued (S-45, S-126, S-127)', async (_, end) => {
+] as const)('a token that is %s gets the same answer as an unknown token (S-45, S-126, S-127)', async (_, end) => {
   await attacked.change("update users set locked_at = null, deactivated_at = null where username = 'bruno'");
   const held = await tokensOf('bruno');
   expect(await withToken(held.accessToken)).toContain('{"data":{"viewer":{"__typename":"User","username":"bruno"}}}');
@@ -64,7 +64,7 @@ test.each([
   expect(await withToken(held.accessToken)).toBe(unknown);
 });
 
-test('what only looks like the token is answered in the same way, and so is the secret of the homeserver (S-45, S-132)', async () => {
+test('malformed tokens and the homeserver secret get the same answer (S-45, S-132)', async () => {
   const { accessToken, refreshToken } = await tokensOf('amira');
   const others = [
     accessToken.toLowerCase(),
@@ -79,7 +79,7 @@ test('what only looks like the token is answered in the same way, and so is the 
 });
 
 test.each(['locked_at', 'deactivated_at'])(
-  'the cookie of a person with %s is that of nobody (S-127)',
+  'the cookie of a user with %s counts as anonymous (S-127)',
   async (column) => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -90,7 +90,7 @@ test.each(['locked_at', 'deactivated_at'])(
   },
 );
 
-test('a token in the address or the body counts for nothing, and is not in the log (S-47)', async () => {
+test('a token in the URL or the body is ignored and not logged (S-47)', async () => {
   const { accessToken } = await tokensOf('amira');
   const query = encodeURIComponent(WHO);
   const inAddress = await attacked.ask({ target: `/graphql?query=${query}&access_token=${accessToken}` });
@@ -110,7 +110,7 @@ const INPUTS = rootFields(buildAccountSchema(), 'mutation').filter(({ args }) =>
 );
 
 test.each(INPUTS.map((field) => [field.name, field] as const))(
-  'the input of %s takes no member that is not its own (S-131)',
+  'the input of %s rejects unknown fields (S-131)',
   async (name, field) => {
     const own = new Set(membersOf(field).map((member) => member.name));
     for (const member of ['isAdmin', 'canRequestAdmin', 'userId', 'createdAt', 'lockedAt', 'id', '__proto__']) {

@@ -59,7 +59,7 @@ const FIELDS = (['query', 'mutation'] as const).flatMap((of) =>
 );
 
 test.each(FIELDS)(
-  'the %s %s: no fault and one line, whatever a variable holds (S-157, S-159 to S-162)',
+  'the %s %s: no internal error and one log line for any variable value (S-157, S-159 to S-162)',
   async (of, name, field) => {
     // A response may change the user's data, so each field gets a separate user.
     const owned = await makeOwned(service, schema, clock, `${name.toLowerCase()}-owner`);

@@ -7,7 +7,7 @@ const specified = namesOf(specifiedSchema(ROOT));
 const built = namesOf(buildAccountSchema());
 const listed = new Set(readNotBuilt(ROOT));
 
-test('every name that was specified is there with its type, or listed as not built yet', () => {
+test('every specified name exists with its type, or is listed as not yet built', () => {
   const missing = [...specified.keys()].filter((name) => !built.has(name));
   expect(missing.filter((name) => !listed.has(name))).toEqual([]);
   const others = [...specified].flatMap(([name, what]) => {
@@ -17,7 +17,7 @@ test('every name that was specified is there with its type, or listed as not bui
   expect(others).toEqual([]);
 });
 
-test('what is listed as not built was specified, and is taken off the list when it is built', () => {
+test('the list of unbuilt names holds only specified names that do not exist yet', () => {
   expect([...listed].filter((name) => !specified.has(name))).toEqual([]);
   expect([...listed].filter((name) => built.has(name))).toEqual([]);
 });

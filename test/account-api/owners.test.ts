@@ -71,7 +71,7 @@ describe.each(
   const node = rootFields(schema, 'query').find(({ name }) => name === 'node') ?? expect.fail('no query node');
   const isNever = NEVER_NODES.includes(type);
 
-  test('is there for its owner, and for nobody else, as one that nobody has', async () => {
+  test('is visible only to its owner; for others it does not exist', async () => {
     const id = isNever ? (owned.ids.get(type) ?? `${prefixOf(type)}:${newId(clock.now())}`) : idOfType(owned, type);
     const [own, none] = [ask('query', node, { id }), ask('query', node, { id: absent(id) })];
     const answer = await send(owned.callers.owner, own);
@@ -83,7 +83,7 @@ describe.each(
     }
   });
 
-  test('is not named by what is no ULID behind its prefix', async () => {
+  test('rejects an id without a ULID after its prefix', async () => {
     for (const wrong of ['x', '', '0193f1d6-0000-7000-8000-000000000000', 'ILOU'.repeat(7), '8'.repeat(26)]) {
       const asked = ask('query', node, { id: `${prefixOf(type)}:${wrong}` });
       for (const caller of [owned.callers.owner, ...Object.values(owned.callers.others)]) {
@@ -111,22 +111,19 @@ const NAMING_QUERIES = rootFields(schema, 'query').filter(
 
 test.each(
   NAMING_QUERIES.filter((field) => !PUBLIC.includes(outputOf(field))).map((field) => [field.name, field] as const),
-)(
-  'the query %s tells its owner, and others what it tells of objects that nobody has (S-84, S-128)',
-  async (name, field) => {
-    const [own, none] = [
-      ask('query', field, naming(owned, field, 'owner')),
-      ask('query', field, naming(owned, field, 'nobody')),
-    ];
-    const answer = await send(owned.callers.owner, own);
-    expect([answer.errors, Object(answer.data)[name]]).toEqual([[], expect.any(Object)]);
-    for (const caller of CALLERS) {
-      const foreign = await send(owned.callers.others[caller], own);
-      expect([caller, foreign.data], foreign.text).toEqual([caller, { [name]: null }]);
-      expect(body(foreign, own), caller).toBe(body(await send(owned.callers.others[caller], none), none));
-    }
-  },
-);
+)('the query %s answers its owner; others get the answer for unknown objects (S-84, S-128)', async (name, field) => {
+  const [own, none] = [
+    ask('query', field, naming(owned, field, 'owner')),
+    ask('query', field, naming(owned, field, 'nobody')),
+  ];
+  const answer = await send(owned.callers.owner, own);
+  expect([answer.errors, Object(answer.data)[name]]).toEqual([[], expect.any(Object)]);
+  for (const caller of CALLERS) {
+    const foreign = await send(owned.callers.others[caller], own);
+    expect([caller, foreign.data], foreign.text).toEqual([caller, { [name]: null }]);
+    expect(body(foreign, own), caller).toBe(body(await send(owned.callers.others[caller], none), none));
+  }
+});
 
 const OPEN_QUERIES = [
   'currentBrowserSession',
@@ -137,7 +134,7 @@ const OPEN_QUERIES = [
   'viewerSession',
 ];
 
-test('no query but those without a person in them is open to everybody', () => {
+test('only queries that return no user data are public', () => {
   const nameless = rootFields(schema, 'query').filter((field) => field.args.every(({ type }) => !isNonNullType(type)));
   expect(nameless.map(({ name }) => name).filter((name) => ![...OPEN_QUERIES, ...ADMIN].includes(name))).toEqual([]);
 });
@@ -146,7 +143,7 @@ const MUTATIONS = rootFields(schema, 'mutation').filter(({ name }) => !BY_TICKET
 const NAMING_MUTATIONS = MUTATIONS.filter((field) => membersOf(field).some(isIdentifier));
 
 test.each(NAMING_MUTATIONS.map((field) => [field.name, field] as const))(
-  'the mutation %s does nothing to what belongs to others, and answers as for what nobody has (S-128)',
+  'the mutation %s leaves the objects of others unchanged and treats them as unknown (S-128)',
   async (_, field) => {
     const before = await whatOwnerSees();
     const [own, none] = [
@@ -162,7 +159,7 @@ test.each(NAMING_MUTATIONS.map((field) => [field.name, field] as const))(
 );
 
 test.each(MUTATIONS.map((field) => [field.name, field] as const))(
-  'the mutation %s is refused to nobody and to an application by itself (S-128)',
+  'the mutation %s is denied to anonymous callers and to clients without a user (S-128)',
   async (name, field) => {
     for (const [caller, allowed] of [
       ['nobody', ['UNAUTHENTICATED']],
@@ -184,7 +181,7 @@ test.each(
   ]
     .filter(([, { name }]) => ADMIN.includes(name))
     .map(([of, field]) => [field.name, of, field] as const),
-)('%s is for administrators alone (S-129)', async (_, of, field) => {
+)('%s is restricted to administrators (S-129)', async (_, of, field) => {
   const { owner, others } = owned.callers;
   for (const [caller, allowed] of [
     [owner, ['FORBIDDEN']],
