@@ -145,7 +145,7 @@ async function expectRefusals(service: TestService): Promise<void> {
 }
 
 describe('the clock of one instance differs', () => {
-  test('F-15: by 30 s: it serves, what has expired is dead 30 s later there, and a warning names the difference', async () => {
+  test('F-15: by 30 s: it serves, expires tokens 30 s later, and logs a warning with the difference', async () => {
     clock.aheadMs = -30_000;
     newWatch();
     await watch.check();
@@ -159,7 +159,7 @@ describe('the clock of one instance differs', () => {
   });
 
   test.each([['behind', -10 * MINUTE_MS] as const, ['ahead', 10 * MINUTE_MS] as const])(
-    'F-15: by 10 minutes, %s: it accepts nothing and says why, until its clock is right; the other one serves',
+    'F-15: by 10 minutes, %s: it refuses to serve, with a reason, until corrected; the other one serves',
     async (_, aheadMs) => {
       clock.aheadMs = aheadMs;
       newWatch();
@@ -183,7 +183,7 @@ describe('the clock of one instance is set', () => {
     ['an hour back', -60 * MINUTE_MS],
     ['400 days ahead', 400 * DAY_MS],
   ])(
-    'F-14: %s: from that moment on it judges nothing and deletes nothing; set right again, all is as before',
+    'F-14: %s: it stops judging and deleting from that moment; once corrected, everything is as before',
     async (_, aheadMs) => {
       const token = await issue(second);
       const workers = createJobWorkers({ ...second.core, isBusy: () => false, transport: undefined });
@@ -212,7 +212,7 @@ describe('the clock of one instance is set', () => {
   test.each([
     ['an hour back', -60 * MINUTE_MS],
     ['400 days ahead', 400 * DAY_MS],
-  ])('F-14: %s: what is under way is judged by the time as it was', async (_, aheadMs) => {
+  ])('F-14: %s: work in progress is judged by the former time', async (_, aheadMs) => {
     const token = await issue(second);
     const unfinished = await beginIntrospection(second, token);
     clock.aheadMs = aheadMs;
@@ -224,13 +224,13 @@ describe('the clock of one instance is set', () => {
     expect([await isActive(first, token), await isActive(second, token)]).toEqual([true, true]);
   });
 
-  test('F-14: by a second, as for a leap second: nothing happens', async () => {
+  test('F-14: by a second, as for a leap second: no effect', async () => {
     clock.aheadMs = 1000;
     expect(await isActive(second, await issue(second))).toBe(true);
     expect(log.lines).toEqual([]);
   });
 
-  test('F-14: together with that of the database: both are compared at once, and the instance goes on', async () => {
+  test('F-14: together with the database clock: it compares both immediately and continues', async () => {
     // The test cannot set the database's clock. A suspended machine looks the same.
     let stoodStillMs = 0;
     newWatch(() => performance.now() - stoodStillMs);
@@ -243,7 +243,7 @@ describe('the clock of one instance is set', () => {
     expect(await isActive(second, await issue(second))).toBe(true);
   });
 
-  test('F-14: back: what is remembered until some time is forgotten, once the clocks agree', async () => {
+  test('F-14: back: values remembered until a given time are forgotten once the clocks agree', async () => {
     let forgotten = 0;
     watch.onSetBack = () => {
       forgotten += 1;
@@ -282,7 +282,7 @@ describe('all clocks are set', () => {
     return { code, accessToken, refreshToken: member(opened, 'refresh_token') };
   }
 
-  test('F-14: back by an hour: a refresh token that was used stays used, and those that were not go on', async () => {
+  test('F-14: back by an hour: used refresh tokens stay used, and unused ones keep working', async () => {
     const [victim, other] = [await openSession(), await openSession()];
     const refreshed = await oauth.refresh(clientId, victim.refreshToken);
     expect((await oauth.introspect(member(refreshed, 'access_token'))).body).toMatchObject({ active: true });
@@ -294,7 +294,7 @@ describe('all clocks are set', () => {
     oauth.clock.advanceSeconds(3600);
   });
 
-  test('F-14: back by an hour: a code that was used is a replay, and one from before is over', async () => {
+  test('F-14: back by an hour: a used code is a replay, and an earlier one has expired', async () => {
     const { code, accessToken } = await openSession();
     const unused = await oauth.signIn(clientId);
     oauth.clock.advanceSeconds(-3600);
@@ -304,7 +304,7 @@ describe('all clocks are set', () => {
     oauth.clock.advanceSeconds(3600);
   });
 
-  test('F-14: 400 days ahead and back: what is over by then stays so if it was judged, and sessions go on', async () => {
+  test('F-14: 400 days ahead and back: what was judged expired stays expired, and sessions continue', async () => {
     const [used, unused] = [await openSession(), await openSession()];
     oauth.clock.advanceSeconds(400 * (DAY_MS / 1000));
     expect((await oauth.introspect(used.accessToken)).body).toEqual({ active: false });

@@ -193,7 +193,7 @@ describe.each([
   ['a deadlock', '40P01'],
   ['a lock that was not to be had', '55P03'],
 ])('F-10: %s', (_, sqlState) => {
-  test.each(CHANGES)('twice: $name is tried again, and done once', async ({ effect, prepare, status }) => {
+  test.each(CHANGES)('twice: $name is retried and takes effect once', async ({ effect, prepare, status }) => {
     const change = await prepare();
     const before = await countRows(effect);
     await refuseWrites(sqlState, 2);
@@ -204,7 +204,7 @@ describe.each([
   });
 
   test.each(CHANGES)(
-    'without end: $name is answered 503, changes nothing, and may be sent again',
+    'every time: $name gets 503, changes nothing, and may be retried',
     async ({ effect, prepare, status }) => {
       const change = await prepare();
       const before = await countRows(effect);
@@ -219,7 +219,7 @@ describe.each([
   );
 });
 
-test('F-10: rows that a session holds for as long as it likes: 503 in time, and done once when they are free', async () => {
+test('F-10: rows locked by another session indefinitely: 503 in time, and one effect once they are free', async () => {
   await takeWrites();
   const holder = new pg.Client(service.connectionString);
   await holder.connect();

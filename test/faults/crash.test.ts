@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a process that ends on the spot has written every line that was waiting (operations 5.9)', async () => {
+test('a process that exits immediately has written all pending log lines (operations 5.9)', async () => {
   service.kill('SIGUSR2');
   const code = await new Promise((resolve) => service.once('close', resolve));
   expect(code).toBe(3);

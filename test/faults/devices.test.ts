@@ -139,7 +139,7 @@ async function isActive(token: string): Promise<boolean> {
   return body['active'] === true;
 }
 
-test(`${ROUNDS} kills of the service and its homeserver: devices and sessions agree at rest`, async () => {
+test(`${ROUNDS} kills of the service and its homeserver: devices and sessions agree afterwards`, async () => {
   await expect.poll(() => homeserver.user('amira'), WAIT).toBeDefined();
   for (let round = 0; round < ROUNDS; round += 1) {
     isUnderLoad = true;

@@ -64,7 +64,7 @@ async function signIn(): Promise<number> {
   return (await browser.submit({ username: 'amira', password: PASSWORD })).status;
 }
 
-test('F-27: an exception at any moment of a sign-in: 500, logged once with its id; nothing is written before the commit, and all of it after', async () => {
+test('F-27: an exception at any moment of a sign-in: 500, one log line with its id; nothing is stored before the commit, and everything after', async () => {
   const before = await written();
   let moments = 0;
   for (let isCommitted = false; !isCommitted; moments += 1) {
@@ -93,7 +93,7 @@ test('F-27: an exception at any moment of a sign-in: 500, logged once with its i
   expect(await signIn()).toBe(303);
 });
 
-test('F-27: an exception while a request is accounted for, after the head of its answer: it is answered, and the next one too', async () => {
+test('F-27: an exception in request accounting after the response headers: this and the next request are answered', async () => {
   for (let moments = 0; ; moments += 1) {
     const linesBefore = service.logLines().length;
     clock.remaining = moments;

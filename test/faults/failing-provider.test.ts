@@ -66,7 +66,7 @@ test.each([
   ['/token', '503', fail, 1],
   ['/userinfo', '503', fail, 1],
 ] as const)(
-  'F-19: %s with %s five times in a row is left alone for ten seconds, then tried by one person, and used again when it is back',
+  'F-19: %s with %s five times in a row is skipped for ten seconds, then tried by one user, and used again once it recovers',
   async (path, _, failure, requestsEach) => {
     peer.handlers.set(path, failure);
     const before = peer.count(path);
@@ -86,7 +86,7 @@ test.each([
   },
 );
 
-test('F-19: a provider that answers, whatever it is, is asked again by the next person', async () => {
+test('F-19: a provider that responds at all is asked again by the next user', async () => {
   const before = peer.count('/token');
   for (const body of ['<html>', '[]', '{"error":"invalid_grant"}', '{', '', '{"id_token":1}', 'x'.repeat(1_100_000)]) {
     peer.handlers.set('/token', (_request, response) => response.writeHead(200).end(body));
@@ -97,7 +97,7 @@ test('F-19: a provider that answers, whatever it is, is asked again by the next 
   expect(peer.count('/token') - before).toBe(8);
 });
 
-test('F-19: a provider that keeps all its turns busy holds up nobody at another one on the same host', async () => {
+test('F-19: a provider that occupies all its slots does not delay another one on the same host', async () => {
   const held: ServerResponse[] = [];
   peer.handlers.set('/token', (_request, response) => held.push(response));
   const waiting = Array.from({ length: CALLS_AT_ONCE + 5 }, () => signIn());
@@ -108,7 +108,7 @@ test('F-19: a provider that keeps all its turns busy holds up nobody at another 
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([502]));
 });
 
-test('an ID token of 70 KB, 200 KB of keys and userinfo of 1 MiB are read, and not a byte more (operations 9.3)', async () => {
+test('an ID token of 70 KB, 200 KB of keys and userinfo of 1 MiB are accepted, and one byte more is refused (operations 9.3)', async () => {
   const groups = (count: number): string[] => Array.from({ length: count }, (_, index) => `group-${index}`);
   expect(await signIn(peer, { claims: { groups: groups(5_000) } })).toBe(303);
   const sub = 'subject-1';

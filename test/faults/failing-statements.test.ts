@@ -40,11 +40,11 @@ async function clientCredentials(secret: string): Promise<Response> {
   });
 }
 
-describe('a limit that cannot be judged', () => {
+describe('a rate limit that cannot be checked', () => {
   beforeAll(async () => await sql(service.database, 'alter table rate_limits rename to rate_limits_away'));
   afterAll(async () => await sql(service.database, 'alter table rate_limits_away rename to rate_limits'));
 
-  test('sign-in: 503 with Retry-After, and a right password signs nobody in', async () => {
+  test('sign-in: 503 with Retry-After, even with the right password', async () => {
     const browser = newBrowser();
     await browser.get('/login');
     const { headers, status } = await browser.submit({ username: 'amira', password: PASSWORD });
@@ -53,7 +53,7 @@ describe('a limit that cannot be judged', () => {
     expect(browser.shown.location).toContain('/login');
   });
 
-  test('a wrong client secret: 503 with Retry-After; a right one needs no limit', async () => {
+  test('a wrong client secret: 503 with Retry-After; the right one needs no limit', async () => {
     const answer = await clientCredentials(`not-${SECRET}`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await answer.json()).toMatchObject({ error: 'temporarily_unavailable' });
@@ -75,7 +75,7 @@ describe('an authorization request that the database cannot store', () => {
   });
   afterAll(async () => await sql(service.database, 'drop trigger refused on oauth2_authorization_grants'));
 
-  test('is a page with status 503 and Retry-After, not an answer to the client', async () => {
+  test('is a page with status 503 and Retry-After, not a response to the client', async () => {
     const browser = newBrowser();
     const query = new URLSearchParams({
       client_id: CLIENT_ID,

@@ -44,7 +44,7 @@ function run(program: Program, args: readonly string[], environment: NodeJS.Proc
 const settingsOf = (dataDir: string) => ({ data_dir: dataDir, logging: { level: 'error' } });
 
 test.runIf(mayMount())(
-  'F-12: without room for temporary files a start that needs them says so, and the next one works',
+  'F-12: a start without space for temporary files says so, and the next one works',
   async () => {
     const temporary = join(folder, 'tmp');
     disk = new SmallDisk(temporary, 1);
@@ -60,7 +60,7 @@ test.runIf(mayMount())(
 );
 
 test.runIf(mayMount())(
-  'F-12: without room for what they write commands say so, leave no part of it, and work once there is room',
+  'F-12: commands without space for their output say so, leave no partial file, and work once there is space',
   async () => {
     const full = join(folder, 'full');
     disk = new SmallDisk(full, DATA_MEGABYTES);

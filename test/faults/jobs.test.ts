@@ -105,7 +105,7 @@ async function kill(child: ChildProcess): Promise<void> {
   processes.splice(processes.indexOf(child), 1);
 }
 
-test('kill -9 between the sign-out and its delivery: the logout token arrives once the service runs again', async () => {
+test('kill -9 between the sign-out and its delivery: the logout token arrives after the restart', async () => {
   const sid = await signInAndOut();
   expect(received).toEqual([]);
   const [service] = processes;
@@ -122,7 +122,7 @@ test('kill -9 between the sign-out and its delivery: the logout token arrives on
   expect(payload['sid']).toBe(sid);
 }, 60_000);
 
-test('latchkey worker does what a service without one leaves, says how it is, and stops at SIGTERM', async () => {
+test('latchkey worker runs the jobs of a service without workers, reports its state, and stops at SIGTERM', async () => {
   const serving = processes.splice(0);
   for (const child of serving) expect(await stopProcess(child)).toBe(0);
   received.length = 0;

@@ -96,7 +96,7 @@ async function consumed(): Promise<number> {
   return row?.count ?? 0;
 }
 
-test('the client repeats the refresh at the process that comes after, and is signed in still', async () => {
+test('the client repeats the refresh at the next process and stays signed in', async () => {
   const { body } = await signIn();
   cable.silenceAfter(CONSUMING);
   const lost = refresh(body['refresh_token']).then(

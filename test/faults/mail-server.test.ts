@@ -143,7 +143,7 @@ async function retryNow(): Promise<void> {
   await sql(db.database, 'update queue_jobs set due_at = now() where worker is null and queue = $1::text', [QUEUE]);
 }
 
-test('a mail server that says nothing holds up neither pages nor other jobs nor the end of the process (F-16)', async () => {
+test('an unresponsive mail server delays neither pages nor other jobs nor shutdown (F-16)', async () => {
   const service = await start(0);
   const before = smtp.mails.length;
   smtp.reactions = { EHLO: 'silent' };
@@ -180,7 +180,7 @@ test('a mail server that says nothing holds up neither pages nor other jobs nor 
   await expect.poll(jobs, WAIT).toEqual([]);
 }, 180_000);
 
-test('a server that refuses for now gets the mail again; one that refuses the recipient for good does not (operations 6.2)', async () => {
+test('a temporary rejection is retried; a permanent rejection of the recipient is not (operations 6.2)', async () => {
   await start(0);
   const before = smtp.mails.length;
   for (const [attempt, reactions] of [
@@ -207,7 +207,7 @@ test('a server that refuses for now gets the mail again; one that refuses the re
   await expect.poll(jobs, WAIT).toMatchObject([{ is_dead: true }]);
 }, 180_000);
 
-test('kill -9 while a mail is handed over: another process takes the job when the minute is over, not before (O-05)', async () => {
+test('kill -9 while a mail is handed over: another process takes the job after a minute, not before (O-05)', async () => {
   const first = await start(0);
   const before = smtp.mails.length;
   smtp.reactions = { DATA: 'silent' };
@@ -226,7 +226,7 @@ test('kill -9 while a mail is handed over: another process takes the job when th
   await expect.poll(jobs, WAIT).toEqual([]);
 }, 180_000);
 
-test('kill -9 between the acceptance of a mail and our commit: it comes twice at most, with one Message-ID (F-02)', async () => {
+test("kill -9 between a mail's acceptance and our commit: it arrives at most twice, with one Message-ID (F-02)", async () => {
   const first = await start(0);
   const before = smtp.mails.length;
   let accept = (): void => {};

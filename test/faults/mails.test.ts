@@ -103,7 +103,7 @@ function toldSince(count: number): string[] {
   return [...distinct.values()].map((to) => to.split('@')[0] ?? '').toSorted();
 }
 
-test(`${ROUNDS} kills while passwords change: each change that was stored is told once, no other is`, async () => {
+test(`${ROUNDS} kills during password changes: every stored change is announced once, and no other`, async () => {
   const passwords = new Map(PEOPLE.map((name) => [name, words(0)]));
   let acknowledgedInAll = 0;
   for (let round = 1; round <= ROUNDS; round += 1) {

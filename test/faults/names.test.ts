@@ -27,7 +27,7 @@ const [FIRST, SECOND, THIRD, FOURTH, FIFTH] = ['127.0.0.2', '127.0.0.3', '127.0.
 const HEALED = { timeout: 60_000, interval: 100 };
 
 test.runIf(mayMount())(
-  'F-20: the name of the database changes its address, is unknown, cannot be found out, and gets no answer: 503, and service within a minute of its return',
+  "F-20: the database's name changes its address, is unknown, fails to resolve, and gets no answer: 503, and service within a minute of recovery",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);
@@ -115,7 +115,7 @@ const AT_ONCE = 50;
 const PROMPT_MS = 5_000;
 
 test.runIf(mayMount())(
-  'F-20: names of mail server, homeserver and provider change their address, are unknown, cannot be found out, and get no answer: what needs them fails, passwords do not wait, and all works within a minute of their return',
+  'F-20: names of mail server, homeserver and provider change their address, are unknown, fail to resolve, and get no answer: dependent requests fail, passwords do not wait, and all recovers within a minute',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);

@@ -137,14 +137,14 @@ async function countRows(from: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe('for longer than a statement may take', () => {
+describe('for longer than the statement timeout', () => {
   test.concurrent.for<[string, (cable: Cable) => void]>([
     ['what is sent to the database', (cable: Cable) => cable.cut(['requests'])],
     ['what it answers', (cable: Cable) => cable.cut(['answers'])],
     ['all, both ways', (cable: Cable) => cable.cut()],
     ['what is on connections that were forgotten on the way', (cable: Cable) => cable.forgetConnections()],
   ])(
-    'F-08: %s is dropped: 503 in time, all that was acknowledged holds, and service within 5 s of its end',
+    'F-08: %s is dropped: 503 in time, acknowledged changes hold, and service within 5 s of its end',
     {
       timeout: LONG_MS,
     },
@@ -185,7 +185,7 @@ describe('for longer than a statement may take', () => {
   );
 });
 
-describe('at the moment of a commit, whose answer is lost', () => {
+describe('at the moment of a commit, whose response is lost', () => {
   let instance: Instance;
   beforeAll(async () => {
     // Gives up a silent connection after four seconds.
@@ -205,7 +205,7 @@ describe('at the moment of a commit, whose answer is lost', () => {
     }
   }
 
-  test('F-08: a registration is answered 503, and sent again it makes no second account', async () => {
+  test('F-08: a registration gets 503, and a retry does not create a second account', async () => {
     const browser = newBrowser();
     const finish = await registerUpToFinish(browser, 'bruno');
     const { status, headers } = await whileSilentAfter('latchkey-commit', () => browser.get(finish));
@@ -221,7 +221,7 @@ describe('at the moment of a commit, whose answer is lost', () => {
     expect((await later.submit({ username: 'bruno', password: 'seven purple lanterns swim' })).status).toBe(303);
   });
 
-  test('F-08: a code is exchanged once: the client that got 503 is refused when it sends it again', async () => {
+  test('F-08: a code is exchanged once: the client that got 503 is refused when it retries', async () => {
     const browser = newBrowser();
     const asking = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
     await browser.open(`/authorize?${new URLSearchParams(asking)}`);
@@ -237,7 +237,7 @@ describe('at the moment of a commit, whose answer is lost', () => {
     expect(await countRows('oauth2_sessions where user_id is not null')).toBe(before + 1);
   });
 
-  test('F-08: a revocation is answered 503, and holds at the latest when it is sent again', async () => {
+  test('F-08: a revocation gets 503, and holds at the latest after a retry', async () => {
     const token = await issueToken(instance);
     const lost = await whileSilentAfter('revoked_at', () => post(instance, 'oauth2/revoke', { token }));
     expect(lost).toMatchObject({ status: 503, retryAfter: '5' });

@@ -113,13 +113,13 @@ test('several processes serve one address and one Unix socket, with the flags an
   for (const line of log().trim().split('\n')) expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:INFO|WARN|ERROR) /);
 });
 
-test('whichever of them is asked for metrics answers for all (operations 7.2)', async () => {
+test('any process returns the metrics of all (operations 7.2)', async () => {
   const shown = log().match(/"GET \/login HTTP\/1.1" 200 /g)?.length;
   const answers = await Promise.all(Array.from({ length: 9 }, shownPages));
   expect(answers).toEqual(Array.from({ length: 9 }, () => shown));
 });
 
-test('one that is killed is replaced, and the others serve in the meantime', { timeout: LONG_MS }, async () => {
+test('a killed process is replaced while the others serve', { timeout: LONG_MS }, async () => {
   const before = await shownPages();
   const [victim = 0] = members();
   process.kill(victim, 'SIGKILL');
@@ -134,7 +134,7 @@ test('one that is killed is replaced, and the others serve in the meantime', { t
   expect(await Promise.all(Array.from({ length: 9 }, statusBySocket))).toEqual(Array.from({ length: 9 }, () => 200));
 });
 
-test('a reload reaches all of them, also a second one after a file that is not valid, and says so once', async () => {
+test('a reload reaches all of them, even after an invalid file, and is logged once', async () => {
   const write = (text: string) => writeFileSync(join(folder, 'latchkey.json'), text, { mode: 0o600 });
   const reloads = () => log().match(/ reload (?:configuration reloaded|reload failed)/g)?.length ?? 0;
   write('{');
@@ -148,7 +148,7 @@ test('a reload reaches all of them, also a second one after a file that is not v
   expect(told()).toContainEqual(expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+$/));
 });
 
-test('an address that another service has ends the start with exit 71 and the reason, as with one process', async () => {
+test('a port in use ends the start with exit 71 and the reason, as with one process', async () => {
   const listeners = [{ resources: ['human'], binds: [{ address: new URL(base).host }] }];
   const http = { public_base: base, workers: 2, listeners };
   const program = new Program(folder, { ...settings, http }, { name: 'second.json' });
@@ -161,7 +161,7 @@ test('an address that another service has ends the start with exit 71 and the re
   expect(said).toMatch(/^latchkey: cannot listen on .* EADDRINUSE/m);
 });
 
-test('a signal to all of them at once counts once: requests end, exit 0, and the manager knew each step', async () => {
+test('a signal to all of them at once counts once: requests finish, exit 0, and the manager is notified of each step', async () => {
   await expect.poll(told).toContain('WATCHDOG=1');
   const requests = Array.from({ length: 30 }, page);
   for (const pid of members()) process.kill(pid, 'SIGTERM');
@@ -186,7 +186,7 @@ test.each([
   [1, 'the first does not hear yet'],
   [2, 'the others do not'],
 ])(
-  'a signal that comes when %i of them or more exist, and %s, ends all with exit 0 all the same',
+  'a signal when %i of them or more exist, and %s, still ends all with exit 0',
   { timeout: LONG_MS },
   async (count) => {
     const starting = new Program(folder, settings).launch(['serve'], { stdio: 'ignore' });

@@ -48,7 +48,7 @@ const isActive = async (token: unknown) => {
   return body['active'];
 };
 
-test('refuses changes with 503, answers what it only reads, and works again without a restart', async () => {
+test('refuses writes with 503, serves reads, and recovers without a restart', async () => {
   const { body } = await ask();
   expect(await isActive(body['access_token'])).toBe(true);
   await setReadOnly('on');

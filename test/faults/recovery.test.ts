@@ -136,7 +136,7 @@ async function endLeases(): Promise<void> {
   await sql(db.database, `update queue_jobs set due_at = now() where worker is not null`);
 }
 
-test(`${KILLS} kills while people recover: what was answered holds, with its mails, and nothing else happened (O-01, O-02)`, async () => {
+test(`${KILLS} kills during recoveries: acknowledged ones hold, with their mails, and nothing else happened (O-01, O-02)`, async () => {
   const passwords = new Map(PEOPLE.map((name) => [name, FIRST]));
   let recovered = 0;
   for (let round = 1; round <= KILLS; round += 1) {
@@ -206,7 +206,7 @@ async function killAfter(
   return outcomes.flat();
 }
 
-test(`${ROUNDS} tickets, each in ${FORMS} forms at once on two processes: one password each time (S-100, S-119)`, async () => {
+test(`${ROUNDS} tickets, each in ${FORMS} concurrent forms on two processes: one password each time (S-100, S-119)`, async () => {
   await Promise.all([start(0), start(1)]);
   let last = '';
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -36,7 +36,7 @@ async function allowConnections(isAllowed: boolean): Promise<void> {
 const ask = () => application.post('/oauth2/token', { grant_type: 'client_credentials' });
 const statusOf = async (path: string) => (await fetch(service.address + path)).status;
 
-test('F-11: a database that refuses connections: 503 with its reason in the log, and no restart is needed afterwards', async () => {
+test('F-11: a database that refuses connections: 503 with the reason in the log, and recovery without a restart', async () => {
   const { body } = await ask();
   await allowConnections(false);
   try {
@@ -96,7 +96,7 @@ async function startWithPassword() {
   return { server, program, base, file, log: () => readFileSync(log, 'utf8'), folder };
 }
 
-test('F-11: a password that was changed: 503 and what to do, until it is changed back or a reload brings the new one', {
+test('F-11: a password that was changed: 503 and what to do, until it is changed back or reloaded', {
   timeout: LONG_MS,
 }, async () => {
   const { server, program, base, file, log, folder } = await startWithPassword();

@@ -109,7 +109,7 @@ async function unfinishedJobs(): Promise<number> {
   return row?.count ?? -1;
 }
 
-test(`${KILLS} kills while people register: who was acknowledged gets a code after the restart and can go on, and no other mail leaves`, async () => {
+test(`${KILLS} kills during registrations: acknowledged users get a code after the restart and can continue, and no other mail is sent`, async () => {
   const acknowledged = new Map<string, Browser>();
   for (let round = 0; round < KILLS; round += 1) {
     // Delivers emails only after the next start, so that none is in delivery when the process ends.

@@ -117,7 +117,7 @@ async function accepts(secret: string): Promise<boolean> {
   return error !== 'invalid_client';
 }
 
-test('a file that is not valid changes nothing: each problem is a line at ERROR, and all goes on (8.6)', async () => {
+test('an invalid file changes nothing: each problem is an ERROR line, and the service continues (8.6)', async () => {
   for (const broken of [
     { ...settings, branding: { service_name: 'Changed' }, passwords: { minimum_complexity: 9 }, unknown: 1 },
     '{ "branding": ',
@@ -130,7 +130,7 @@ test('a file that is not valid changes nothing: each problem is a line at ERROR,
   expect(await accepts(SECRET)).toBe(true);
 });
 
-test('F-25: a file that says nothing any more, or is gone, is no configuration of defaults', async () => {
+test('F-25: an empty or missing file is not treated as the default configuration', async () => {
   for (const nothing of ['', '# { "branding": {} }\n', '{}'])
     expect(await reload(nothing)).toMatch(/ERROR reload .*config\.yaml: the file no longer contains any settings/);
   rmSync(file);
@@ -138,7 +138,7 @@ test('F-25: a file that says nothing any more, or is gone, is no configuration o
   expect(await page('login')).toContain('Harbour');
 });
 
-test('names, switches, clients, secrets in files and limits are in force for the next request, named without values', async () => {
+test('names, switches, clients, secrets in files and limits apply to the next request and are logged without values', async () => {
   expect(await page('login')).not.toContain('/register');
   writeFileSync(join(folder, 'secret'), NEXT_SECRET, { mode: 0o600 });
   settings = {
@@ -188,7 +188,7 @@ async function shows(certificate: string): Promise<boolean> {
   });
 }
 
-test('texts of the operator are read again, and a language is there once its file is; a wrong text changes nothing', async () => {
+test('operator texts are reloaded, and a language is available once its file exists; an invalid text changes nothing', async () => {
   const texts = join(folder, 'texts');
   mkdirSync(texts);
   writeFileSync(join(texts, 'he.json'), '{"login.title": "כניסה"}');
@@ -206,7 +206,7 @@ test('texts of the operator are read again, and a language is there once its fil
   expect(await hebrew()).toContain('<html lang="en"');
 });
 
-test('a certificate is replaced without a restart; an expired one is worth a warning, and a broken one changes nothing', async () => {
+test('a certificate is replaced without a restart; an expired one causes a warning, and an invalid one changes nothing', async () => {
   expect(log()).toMatch(/WARN startup the certificate of listener encrypted expired/);
   const certificate = putCertificate();
   expect(await shows(certificate)).toBe(false);
@@ -223,7 +223,7 @@ test('a certificate is replaced without a restart; an expired one is worth a war
   await reload(settings);
 });
 
-test('the rules of the operator are read again, and a module that cannot be used changes nothing', async () => {
+test('the policy module is reloaded, and an unusable module changes nothing', async () => {
   const rules = join(folder, 'rules.mjs');
   const register = async () => {
     const metadata = { redirect_uris: ['https://new.example/cb'], client_uri: 'https://new.example/' };
@@ -257,7 +257,7 @@ const PROVIDER = {
   ...{ token_endpoint_auth_method: 'none', issuer: 'http://127.0.0.1:9' },
 };
 
-test('F-25: a reload that the database refuses at its end has changed nothing, and leaves no file open', async () => {
+test('F-25: a reload that the database refuses at its end changes nothing and leaves no file open', async () => {
   const database = new Client({ host: join(folder, 'data/run'), user: 'latchkey', database: 'latchkey' });
   // If the test fails early, the server terminates the connection.
   database.on('error', () => {});
@@ -306,7 +306,7 @@ function openFiles(): string[] {
   });
 }
 
-test('what needs a restart is named at WARN and stays, and the rest takes effect', async () => {
+test('settings that need a restart are logged at WARN and stay, and the others take effect', async () => {
   const lines = await reload({
     ...settings,
     http: { public_base: 'https://other.example/', listeners: [{ resources: ['health'], binds: [{ port: 1 }] }] },
@@ -334,7 +334,7 @@ test('what needs a restart is named at WARN and stays, and the rest takes effect
   expect(await reload(settings)).not.toContain('require a restart');
 });
 
-test('a request that has begun ends by the former settings, and none fails while they change', async () => {
+test('a request in progress finishes with the former settings, and none fails during the change', async () => {
   const broken: unknown[] = [];
   let isOver = false;
   const visitors = Array.from({ length: 4 }, async () => {
@@ -353,14 +353,14 @@ test('a request that has begun ends by the former settings, and none fails while
   expect(broken).toEqual([]);
 });
 
-test('a log file that was moved away is opened again, also when the configuration is not valid; its format changes', async () => {
+test('a rotated log file is reopened, even when the configuration is invalid; its format changes', async () => {
   renameSync(join(folder, 'log'), join(folder, 'log.1'));
   expect(await reload('{')).toMatch(/ERROR reload reload failed/);
   const lines = await reload({ ...settings, logging: { output: join(folder, 'log'), format: 'json' } });
   expect(JSON.parse(lines.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'reload', level: 'INFO' });
 });
 
-test('F-25: once the service stops, nothing is replaced or begun', async () => {
+test('F-25: once the service stops, nothing is replaced or started', async () => {
   await reload({ ...settings, limits: { drain_delay: '2s' }, logging: { output: join(folder, 'log') } });
   const before = log().length;
   service.kill('SIGTERM');

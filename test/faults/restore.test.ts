@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('what was acknowledged before a backup under load works after everything was lost and restored (O-14, F-26)', async () => {
+test('changes acknowledged before a backup under load work after a full loss and restore (O-14, F-26)', async () => {
   const before = await issue();
   let isUnderLoad = true;
   const load = (async () => {
@@ -73,7 +73,7 @@ test('what was acknowledged before a backup under load works after everything wa
   await stop();
 }, 120_000);
 
-test('a restore that is killed leaves the database that was there, and nothing else (O-08)', async () => {
+test('a restore that is killed leaves the former database and nothing else (O-08)', async () => {
   service = await program.serve(base);
   const newest = await issue();
   await stop();

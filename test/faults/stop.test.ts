@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const isDatabaseRunning = (): boolean => existsSync(join(folder, 'data', 'db', 'postmaster.pid'));
 
-test('a SIGTERM at any moment of the start leaves nothing running, also while the database is being made', async () => {
+test('a SIGTERM at any moment of the start leaves nothing running, even while the database is being created', async () => {
   for (const milliseconds of [100, 250, 400, 550, 700, 1000]) {
     const service = program.launch(['serve']);
     service.stdin?.end();
@@ -40,7 +40,7 @@ test('a SIGTERM at any moment of the start leaves nothing running, also while th
   }
 });
 
-test('a SIGTERM under load: every answer that began is complete, then exit 0 and no database left (O-07)', async () => {
+test('a SIGTERM under load: every started response is complete, then exit 0 and no database left (O-07)', async () => {
   const service = await program.serve(base);
   let answered = 0;
   const broken: unknown[] = [];
@@ -67,14 +67,14 @@ test('a SIGTERM under load: every answer that began is complete, then exit 0 and
   expect(isDatabaseRunning()).toBe(false);
 });
 
-test('a second service on the same port explains itself with exit 71 and disturbs nothing', async () => {
+test('a second service on the same port exits with 71 and the reason, and disturbs nothing', async () => {
   const service = await program.serve(base);
   await expect(program.run(['serve'])).rejects.toThrow(/ended with 71: .*127\.0\.0\.1/s);
   expect((await fetch(`${base}health`)).status).toBe(200);
   expect(await stopProcess(service)).toBe(0);
 });
 
-test('commands see the same data whether the service runs or not, and stop the database they started', async () => {
+test('commands see the same data whether or not the service runs, and stop the database they started', async () => {
   await program.run(
     ['manage', 'register-user', '--yes', '--password-file', '-', 'first'],
     'correct horse battery staple',
@@ -91,7 +91,7 @@ test('commands see the same data whether the service runs or not, and stop the d
   expect(await stopProcess(service)).toBe(0);
 });
 
-test('a lost encryption key is never replaced over data that was sealed with it: exit 78', async () => {
+test('a lost encryption key is never replaced when data was sealed with it: exit 78', async () => {
   rmSync(join(folder, 'data', 'encryption.key'));
   await expect(program.run(['serve'])).rejects.toThrow(/ended with 78: .*encryption key that is missing/s);
   expect(existsSync(join(folder, 'data', 'encryption.key'))).toBe(false);

@@ -47,7 +47,7 @@ async function untilIdle(): Promise<void> {
   }
 }
 
-test('a transaction that waited for a lock is undone when its request was answered 503 in the meantime', async () => {
+test('a transaction that waited for a lock is rolled back when its request was answered 503 in the meantime', async () => {
   const { data: amira } = await administer('GET', 'by-username/amira');
   const holder = new pg.Client({ connectionString: service.connectionString });
   await holder.connect();

@@ -42,7 +42,7 @@ test.each([
   ['Pacific/Apia', 'Asia/Kathmandu', 'SQL, DMY', 'iso_8601'],
   ['Asia/Kathmandu', 'America/New_York', 'Postgres, MDY', 'postgres_verbose'],
 ])(
-  'F-14: machine in %s, database in %s with dates in style %s: times are told in UTC, and last as long',
+  'F-14: machine in %s, database in %s with dates in style %s: times are reported in UTC, with unchanged lifetimes',
   async (...zones) => {
     const [machine, timezone, datestyle, intervalstyle] = zones;
     const name = new URL(made.connectionString).pathname.slice(1);

@@ -153,7 +153,7 @@ function instanceAt(index: number): Instance {
   return instances[index] ?? expect.fail('no such instance');
 }
 
-test('kill -9 of one of two under load: only what it was answering is cut, and nothing that was answered is lost', {
+test('kill -9 of one of two under load: only its requests in progress are cut, and nothing acknowledged is lost', {
   timeout: LONG_MS,
 }, async () => {
   const victim = instanceAt(1);
@@ -164,7 +164,7 @@ test('kill -9 of one of two under load: only what it was answering is cut, and n
   victim.process = await victim.program.serve(victim.base);
 });
 
-test('a rolling restart by SIGTERM under load: no request fails, each ends with exit code 0 (8.5)', {
+test('a rolling restart by SIGTERM under load: no request fails, and each exits with code 0 (8.5)', {
   timeout: LONG_MS,
 }, async () => {
   await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
@@ -203,7 +203,7 @@ async function wrongAnswersUntil(ended: Promise<unknown>, token: string): Promis
 }
 
 test.each(['stop', 'quit', 'kill'] as const)(
-  'a restart of the database under load (%s): right answers or 503, nothing lost, and all is well within 5 s (F-06)',
+  'a restart of the database under load (%s): correct responses or 503, nothing lost, and recovery within 5 s (F-06)',
   { timeout: LONG_MS },
   async (end) => {
     await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
@@ -241,7 +241,7 @@ async function tokenStatus({ base }: Instance): Promise<number> {
   return response.status;
 }
 
-test('1,000 requests at once that wait for locks, on 10 connections: 503 in time, and none is leaked (S-146)', {
+test('1,000 concurrent requests that wait for locks on 10 connections: 503 in time, and no connection leaks (S-146)', {
   timeout: LONG_MS,
 }, async () => {
   const port = await freePort();
@@ -289,7 +289,7 @@ test('1,000 requests at once that wait for locks, on 10 connections: 503 in time
 });
 
 test.each([1, 10])(
-  'a network that is silent for %i s between one instance and the database: waits or 503 there, nothing elsewhere (F-08)',
+  'a network that is silent for %i s between one instance and the database: delays or 503 there, no effect elsewhere (F-08)',
   { timeout: LONG_MS },
   async (seconds) => {
     const victim = instanceAt(1);
@@ -314,7 +314,7 @@ test.each([1, 10])(
   },
 );
 
-test('kill -9 of a process in the middle of a job: within two minutes another runs it again (6.1, 10.9)', {
+test('kill -9 of a process during a job: another runs it within two minutes (6.1, 10.9)', {
   timeout: LONG_MS,
 }, async () => {
   const queue = 'cleanup-audit-events';
@@ -357,7 +357,7 @@ test('kill -9 of a process in the middle of a job: within two minutes another ru
   }
 });
 
-test('a second SIGTERM cuts a request that does not end, also during limits.drain_delay: exit 1', async () => {
+test('a second SIGTERM cuts an unfinished request, also during limits.drain_delay: exit 1', async () => {
   const { base, process: service, program } = instanceAt(1);
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);

@@ -118,7 +118,7 @@ async function newCode(): Promise<string> {
   return (await signIn()).code;
 }
 
-test('fifty exchanges of one code on two processes: one winner, the others invalid_grant, its tokens live (S-17)', async () => {
+test('fifty exchanges of one code on two processes: one succeeds, the others get invalid_grant, its tokens are valid (S-17)', async () => {
   const answers = await storm({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: CALLBACK });
   const again = await token(bases[1] ?? '', {
     grant_type: 'refresh_token',
@@ -127,7 +127,7 @@ test('fifty exchanges of one code on two processes: one winner, the others inval
   expect(again.status).toBe(200);
 });
 
-test('fifty refreshes of one token on two processes: all get the one successor (S-40)', async () => {
+test('fifty refreshes of one token on two processes: all get the same successor (S-40)', async () => {
   const first = await token(bases[0] ?? '', {
     grant_type: 'authorization_code',
     code: await newCode(),
@@ -143,7 +143,7 @@ function expectOnePair(answers: readonly Answer[]): void {
   expect(new Set(answers.map((answer) => answer.body['access_token'])).size).toBe(1);
 }
 
-test('two hundred codes, each exchanged and its token refreshed by four at once: one session, one pair (S-17, S-40)', {
+test('two hundred codes, each exchanged and refreshed four times at once: one session, one pair (S-17, S-40)', {
   timeout: ROUNDS_TIMEOUT_MS,
 }, async () => {
   const { browser, code } = await signIn();
@@ -156,7 +156,7 @@ test('two hundred codes, each exchanged and its token refreshed by four at once:
   }
 });
 
-test('two hundred device codes, each redeemed by four at once: one session (S-115)', {
+test('two hundred device codes, each redeemed four times at once: one session (S-115)', {
   timeout: ROUNDS_TIMEOUT_MS,
 }, async () => {
   const { browser } = await signIn();

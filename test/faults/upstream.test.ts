@@ -157,7 +157,7 @@ async function untilAlone(): Promise<void> {
   await expect.poll(async () => (await sql(db.database, others)).length, WAIT).toBe(0);
 }
 
-test('killed after the callback of a provider: nobody is signed in, and the last step can be taken after the restart (O-01, O-02)', async () => {
+test("killed after the provider's callback: no sign-in, and the last step works after the restart (O-01, O-02)", async () => {
   await start();
   await register('amira');
   const [amira, bela] = [newBrowser(), newBrowser()];
@@ -192,7 +192,7 @@ function newBrowserLike(browser: Browser): Browser {
   return like;
 }
 
-test('killed after the callback, in a browser that lost its cookies: only a sign-in from the start leads on, to one account (O-02)', async () => {
+test('killed after the callback, with cookies lost: only a new sign-in continues, to one account (O-02)', async () => {
   await start();
   const step = await comeBack(newBrowser(), 'chen');
   await kill();
@@ -204,7 +204,7 @@ test('killed after the callback, in a browser that lost its cookies: only a sign
   expect(await tracesOf('chen')).toEqual(WHOLE);
 }, 180_000);
 
-test('killed while the provider is asked: the answer counts no second time, and the sign-in can be begun again (O-01, O-02)', async () => {
+test('killed during a provider request: its response counts only once, and the sign-in can be restarted (O-01, O-02)', async () => {
   const dying = await start();
   const browser = newBrowser();
   const callback = await visitProvider(browser, 'dora');
@@ -227,7 +227,7 @@ test('killed while the provider is asked: the answer counts no second time, and 
   expect(await tracesOf('dora')).toEqual(WHOLE);
 }, 180_000);
 
-test(`${KILLS} kills while registrations through a provider finish: who was answered has account, link and session, others all of it or nothing (O-01, O-02)`, async () => {
+test(`${KILLS} kills while provider registrations finish: acknowledged ones have account, link and session, others all or nothing (O-01, O-02)`, async () => {
   let acknowledged = 0;
   for (let round = 0; round < KILLS; round += 1) {
     const running = await start();
@@ -299,7 +299,7 @@ async function expectAllOrNothing({
 }
 
 test.each(TABLES)(
-  'killed while a registration through a provider writes %s: nothing of it is there (O-02)',
+  'killed while a registration through a provider writes %s: nothing is stored (O-02)',
   async (table) => {
     await start();
     const browser = newBrowser();
