@@ -33,7 +33,7 @@ afterAll(async () => {
   await homeserver.stop();
 });
 
-test('a homeserver that does not answer is 504, one that answers with an error is 502, and nothing is stored', async () => {
+test('returns 504 for an unresponsive homeserver and 502 for one that returns an error, without storing anything', async () => {
   await homeserver.setFault({ kind: 'hang' });
   const slow = await admin.post('users', { username: 'slow' });
   expect([slow.status, slow.body.errors?.[0]?.code]).toEqual([504, 'homeserver_timeout']);
@@ -44,7 +44,7 @@ test('a homeserver that does not answer is 504, one that answers with an error i
   expect((await admin.get('users')).body.meta?.count).toBe(0);
 });
 
-test('a new account is known there, with name and picture, when the request is answered', async () => {
+test('provisions a new account with name and picture before it responds', async () => {
   const created = await admin.post('users', {
     ...{ username: 'nadia', displayname: 'Nadia B.', avatar_url: 'mxc://chat.example/face' },
   });
@@ -60,24 +60,27 @@ test('a new account is known there, with name and picture, when the request is a
 test.each([
   ['hang', { kind: 'hang' }, 504],
   ['an error', { kind: 'answer', status: 500 }, 502],
-] as const)('whom the homeserver does not take is not stored, also unchecked: %s', async (_what, fault, status) => {
-  const { count } = (await admin.get('users?count=only')).body.meta ?? {};
-  await homeserver.setFault(fault);
-  const failed = await admin.post('users', { username: 'unheard', skip_homeserver_check: true });
-  await homeserver.setFault(undefined);
-  expect(failed.status).toBe(status);
-  expect((await admin.get('users?count=only')).body.meta?.count).toBe(count);
-  expect((await admin.get('users/by-username/unheard')).status).toBe(404);
-});
+] as const)(
+  'does not store an account that the homeserver rejects, even unchecked: %s',
+  async (_what, fault, status) => {
+    const { count } = (await admin.get('users?count=only')).body.meta ?? {};
+    await homeserver.setFault(fault);
+    const failed = await admin.post('users', { username: 'unheard', skip_homeserver_check: true });
+    await homeserver.setFault(undefined);
+    expect(failed.status).toBe(status);
+    expect((await admin.get('users?count=only')).body.meta?.count).toBe(count);
+    expect((await admin.get('users/by-username/unheard')).status).toBe(404);
+  },
+);
 
-test('two requests for one name at once make one account, and the other is told', async () => {
+test('creates one account for two concurrent requests with one name, and rejects the other', async () => {
   const both = await Promise.all(
     ['first', 'second'].map(() => admin.post('users', { username: 'wanted', skip_homeserver_check: true })),
   );
   expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test('an account that cannot be reactivated there stays deactivated here', async () => {
+test('keeps an account deactivated when the homeserver cannot reactivate it', async () => {
   const id = (await admin.post('users', { username: 'amira' })).body.data?.id;
   await admin.post(`users/${id}/deactivate`);
   await homeserver.setFault({ kind: 'hang' });

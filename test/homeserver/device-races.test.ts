@@ -119,7 +119,7 @@ function hadToExist(life: Life): { from: number; until: number } | undefined {
 }
 
 test(
-  `${CLIENTS} sign-ins and sign-outs at once leave one session for each device, and take none from a living one (I-24)`,
+  `${CLIENTS} concurrent sign-ins and sign-outs leave one session per device, and remove no device in use (I-24)`,
   async () => {
     const browser = new Browser({ listener: first.address, publicBase: first.publicBase });
     await browser.open('/login');

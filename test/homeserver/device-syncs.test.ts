@@ -307,14 +307,14 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
 };
 
-describe('whatever ends a session has its device deleted at the homeserver (chat-compat 10.2, S-126)', () => {
+describe('every end of a session deletes its device at the homeserver (chat-compat 10.2, S-126)', () => {
   test.each(Object.entries(ENDINGS))('%s', async (_, { happens, seconds = 0 }) => {
     const signedIn = await signIn();
     await happens(signedIn, true);
     expect(await queuedSyncs()).toEqual([seconds]);
   });
 
-  test.each(Object.entries(ENDINGS))('%s, and there is no homeserver: nothing is queued', async (_, { happens }) => {
+  test.each(Object.entries(ENDINGS))('%s, without a homeserver: nothing is queued', async (_, { happens }) => {
     const signedIn = await signIn();
     await happens(signedIn, false);
     expect(await queuedSyncs()).toEqual([]);
@@ -322,7 +322,7 @@ describe('whatever ends a session has its device deleted at the homeserver (chat
 
   const FINISHES = /update (compat|oauth2)_sessions\b[^;]*?\bset\s+finished_at\b/;
 
-  test('no statement ends sessions of either kind but those above, which all say so', async () => {
+  test('no other statement ends sessions of either kind, and each of these queues a sync', async () => {
     const statements = (await loadStatements()).filter(({ text }) => FINISHES.test(text));
     const covered = new Set(Object.values(ENDINGS).flatMap((ending) => ending.statements));
     const silent = statements.filter(({ text }) => !text.includes(`'sync-devices'`)).map(({ label }) => label);
@@ -336,7 +336,7 @@ describe('whatever ends a session has its device deleted at the homeserver (chat
     expect(others.filter((label) => !takesOver.test(label))).toEqual([]);
   });
 
-  test('only a sign-in that takes over a device, and a deactivation, leave the homeserver out', () => {
+  test('only a deactivation and a sign-in that takes over a device skip the homeserver', () => {
     const source = fileURLToPath(new URL('../../src', import.meta.url));
     const silent = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
@@ -348,8 +348,8 @@ describe('whatever ends a session has its device deleted at the homeserver (chat
   });
 });
 
-describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
-  test('is queued by the transaction of the end: what did not end is not synced', async () => {
+describe('a device sync (chat-compat 11.6, 11.8)', () => {
+  test('is queued in the ending transaction: a session that did not end is not synced', async () => {
     const { application } = await signIn();
     const end = { reason: 'client_revoked', now: now(), syncsDevices: true } as const;
     const failing = service.database.transaction(async (transaction) => {
@@ -381,7 +381,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect(homeserver.user('gone')).toMatchObject({ isDeactivated: true, devices: new Map() });
   });
 
-  test('tells the devices of the sessions that are left, of both kinds: many ends make one call', async () => {
+  test('sends the devices of the remaining sessions of both kinds: many ends cause one call', async () => {
     const signedIn = await signIn();
     const others = await Promise.all(['A', 'B', 'C'].map((id) => chat.login('amira', PASSWORD, { device_id: id })));
     homeserver.requests.length = 0;
@@ -400,14 +400,14 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['CHAT']);
   });
 
-  test('I-09: follows a sign-out at once, and the device is gone', async () => {
+  test('I-09: follows a sign-out immediately, and the device is gone', async () => {
     const signedIn = await signIn();
     await chat.post('/logout', undefined, bearer(signedIn));
     await tellHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['APPLICATION']);
   });
 
-  test('of people whose sessions ended by time comes one after the other, ten seconds apart', async () => {
+  test('of users whose sessions expired runs one at a time, ten seconds apart', async () => {
     const names = ['b1', 'b2', 'b3'];
     for (const name of names) {
       await service.registerUser(name, PASSWORD);
@@ -430,7 +430,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect(homeserver.requests.map(({ body }) => body)).toEqual([{ localpart: 'b3', devices: [] }]);
   });
 
-  test('of somebody whom the homeserver does not know makes them known, and syncs then', async () => {
+  test('of a user unknown to the homeserver provisions the user and syncs then', async () => {
     const { accessToken } = await chat.login('amira', PASSWORD, { device_id: 'KEPT' }).then(async (kept) => {
       expect(kept.deviceId).toBe('KEPT');
       return await chat.login('amira', PASSWORD, { device_id: 'GONE' });
@@ -447,7 +447,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['KEPT']);
   });
 
-  test('of somebody whom the homeserver never knows, whatever it is told, is tried less and less often', async () => {
+  test('of a user whom the homeserver never accepts is retried less and less often', async () => {
     const signedIn = await signIn();
     const body = '{"errcode":"M_NOT_FOUND"}';
     await homeserver.setFault({ kind: 'answer', path: '/sync_devices', status: 404, body });
@@ -467,7 +467,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['APPLICATION']);
   });
 
-  test('is tried again while the homeserver is away, and the person can sign in and out in the meantime', async () => {
+  test('is retried while the homeserver is down, and the user can sign in and out in the meantime', async () => {
     const signedIn = await signIn();
     await homeserver.setFault({ kind: 'answer', status: 503 });
     await chat.post('/logout', undefined, bearer(signedIn));
@@ -480,7 +480,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
     expect(await queuedSyncs()).toEqual([]);
   });
 
-  test('follows what a process left behind that died while the homeserver was asked, at the latest by the clean-up', async () => {
+  test('follows a process that died during a homeserver call, at the latest by the clean-up', async () => {
     await sql(
       service.database,
       'insert into homeserver_leases (user_id, owner, expires_at) values ($1::uuid, gen_random_uuid(), $2::timestamptz)',

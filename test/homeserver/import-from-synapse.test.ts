@@ -32,7 +32,7 @@ interface Device {
   readonly id: string;
 }
 
-describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () => {
+describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () => {
   let database: EmptyDatabase;
   let synapse: RealSynapse;
   let service: TestService;
@@ -199,7 +199,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     return [status, body['errcode'] ?? body['user_id'], body['device_id']];
   }
 
-  test('import check has nothing against it, and import migrate copies everything once', async () => {
+  test('pass import check, and import migrate copies everything once', async () => {
     const check = await runImport('check');
     expect([check.exitCode, JSON.parse(check.out)]).toEqual([0, { errors: [], warnings: [] }]);
     const { exitCode, out } = await runImport('migrate');
@@ -227,7 +227,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     ]);
   });
 
-  test('Synapse starts with sign-in delegated, and the same tokens go on working there', async () => {
+  test('keep their tokens once Synapse starts with delegated sign-in', async () => {
     synapse.configure({
       matrix_authentication_service: { enabled: true, endpoint: service.publicBase, secret: SECRET },
       password_config: undefined,
@@ -242,7 +242,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     expect((await whoAmI(synapse.applicationServiceToken))[0]).toBe(200);
   }, 60_000);
 
-  test('a client refreshes with the token that Synapse issued, once, and goes on with ours', async () => {
+  test('refresh once with a token that Synapse issued, and continue with ours', async () => {
     const { token, refreshToken } = device('anna LAPTOP');
     const { status, body } = await chat.post('/refresh', { refresh_token: refreshToken });
     expect([status, String(body['access_token']).slice(0, 4)]).toEqual([200, 'mct_']);
@@ -252,7 +252,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     expect(await isActive(token)).toBe(false);
   });
 
-  test('devices and their keys outlive what Synapse is told of a person who signs in on another device', async () => {
+  test('keep devices and their keys when a user signs in on another device', async () => {
     const login = await chat.tryLogin('anna', PASSWORD, { device_id: 'NEW' });
     expect(login.status).toBe(200);
     await tellHomeserver(service.core);
@@ -269,7 +269,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     });
   });
 
-  test('people sign in with the passwords of Synapse, which are hashed again; locked and deactivated ones do not', async () => {
+  test('sign in with their Synapse passwords, which are rehashed; locked and deactivated users cannot', async () => {
     const logIn = async (name: string, password = PASSWORD) => {
       const { status, body } = await chat.tryLogin(name, password);
       return [status, body['errcode']];
@@ -286,7 +286,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
     expect(row?.version).toBe(2);
   });
 
-  test('signing out with a token of Synapse ends its session and its device there', async () => {
+  test('end the session and its device in Synapse by signing out with a Synapse token', async () => {
     const { token } = device('bruno TABLET');
     expect((await chat.post('/logout', undefined, { authorization: `Bearer ${token}` })).status).toBe(200);
     expect(await isActive(token)).toBe(false);

@@ -200,7 +200,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     await useAndRevoke(answer, device, prefix);
   });
 
-  test('a sign-in on the device of another session takes its place, whichever way each came (I-17)', async () => {
+  test('a sign-in on the device of another session replaces it, whichever grant each used (I-17)', async () => {
     const device = newDevice();
     const first = await compat.login('amira', PASSWORD, { device_id: device, initial_device_display_name: 'Mine' });
     const second = await client.signIn(amira, scopeOf(device));
@@ -217,7 +217,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(homeserver.user('amira')?.devices.get(device), 'the device keeps its first name').toBe('Mine');
   });
 
-  test('a code that is presented again ends its session and device when it cannot be a double send (S-16)', async () => {
+  test('a replayed code ends its session and device unless it may be a double send (S-16)', async () => {
     const device = newDevice();
     const code = await client.code(amira, scopeOf(device));
     const { accessToken } = tokensOf(await client.exchange(code));
@@ -234,7 +234,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(devicesOf('amira')).not.toContain(device);
   });
 
-  test('a refresh token that is used again ends the session and its device (S-38)', async () => {
+  test('a reused refresh token ends the session and its device (S-38)', async () => {
     const device = newDevice();
     const { refreshToken } = await client.signIn(amira, scopeOf(device));
     const next = tokensOf(await client.refresh(refreshToken));
@@ -246,7 +246,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(devicesOf('amira')).not.toContain(device);
   });
 
-  test('the homeserver reads the same of a token with and without the header that asks for device_id', async () => {
+  test('the homeserver gets the same answer for a token with and without the header that requests device_id', async () => {
     const { accessToken } = await client.signIn(amira, scopeOf(newDevice()));
     const plain = await client.post(
       '/oauth2/introspect',
@@ -256,7 +256,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(plain.body).toEqual(await introspect(accessToken));
   });
 
-  test('a device of another person is another device (S-103)', async () => {
+  test("another user's device counts as another device (S-103)", async () => {
     const device = newDevice();
     const hers = await client.signIn(amira, scopeOf(device));
     const his = await client.signIn(bruno, scopeOf(device));
@@ -267,7 +267,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(devicesOf('bruno')).not.toContain(device);
   });
 
-  test('a sign-in without a device tells the homeserver nothing', async () => {
+  test('a sign-in without a device does not call the homeserver', async () => {
     const tokens = await client.signIn(amira, `openid ${STABLE}api:*`);
     await client.revoke(tokens.accessToken);
     await tellHomeserver(service.core);
@@ -280,46 +280,43 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     ['has a fault', { kind: 'answer', status: 500 }],
     ['answers something else', { kind: 'answer', status: 502, body: '<html>' }],
     ['asks for patience', { kind: 'answer', status: 429, headers: { 'retry-after': '20' } }],
-  ] as const)(
-    'while the homeserver %s, a sign-in is to be tried again and loses nothing (I-22)',
-    async (what, fault) => {
-      const device = newDevice();
-      const earlier = newDevice();
-      const held = await client.signIn(amira, scopeOf(earlier));
-      const code = await client.code(amira, scopeOf(device));
-      const deviceCode = await client.deviceCode(amira, scopeOf(device));
-      await homeserver.setFault(fault);
-      for (const answer of [await client.exchange(code), await client.poll(deviceCode)]) {
-        expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-        expect(answer.headers.get('retry-after')).toBe(what === 'asks for patience' ? '20' : '5');
-        expect(answer.headers.get('cache-control')).toBe('no-store');
-      }
-      expect(await sessionsOn(device)).toBe(0);
-      const refreshed = await client.refresh(held.refreshToken);
-      expect(refreshed.status).toBe(200);
-      expect(await introspect(tokensOf(refreshed).accessToken)).toMatchObject({ active: true });
-      bruno;
-      expect((await client.revoke(tokensOf(refreshed).accessToken)).status).toBe(200);
-      await homeserver.setFault(undefined);
-      homeserver.requests.length = 0;
-      clock.advanceSeconds(11);
-      const tokens = tokensOf(await client.exchange(code));
-      expect(await introspect(tokens.accessToken)).toMatchObject({ active: true, device_id: device });
-      const later = tokensOf(await client.poll(deviceCode));
-      expect(await introspect(tokens.accessToken)).toEqual({ active: false });
-      clock.advanceSeconds(60);
-      await tellHomeserver(service.core);
-      expect(
-        calls().filter((call) => call === 'sync_devices'),
-        'one sync for all that happened',
-      ).toHaveLength(1);
-      expect(devicesOf('amira')).toContain(device);
-      expect(devicesOf('amira')).not.toContain(earlier);
-      await client.revoke(later.accessToken);
-    },
-  );
+  ] as const)('while the homeserver %s, a sign-in can be retried and loses nothing (I-22)', async (what, fault) => {
+    const device = newDevice();
+    const earlier = newDevice();
+    const held = await client.signIn(amira, scopeOf(earlier));
+    const code = await client.code(amira, scopeOf(device));
+    const deviceCode = await client.deviceCode(amira, scopeOf(device));
+    await homeserver.setFault(fault);
+    for (const answer of [await client.exchange(code), await client.poll(deviceCode)]) {
+      expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+      expect(answer.headers.get('retry-after')).toBe(what === 'asks for patience' ? '20' : '5');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    expect(await sessionsOn(device)).toBe(0);
+    const refreshed = await client.refresh(held.refreshToken);
+    expect(refreshed.status).toBe(200);
+    expect(await introspect(tokensOf(refreshed).accessToken)).toMatchObject({ active: true });
+    bruno;
+    expect((await client.revoke(tokensOf(refreshed).accessToken)).status).toBe(200);
+    await homeserver.setFault(undefined);
+    homeserver.requests.length = 0;
+    clock.advanceSeconds(11);
+    const tokens = tokensOf(await client.exchange(code));
+    expect(await introspect(tokens.accessToken)).toMatchObject({ active: true, device_id: device });
+    const later = tokensOf(await client.poll(deviceCode));
+    expect(await introspect(tokens.accessToken)).toEqual({ active: false });
+    clock.advanceSeconds(60);
+    await tellHomeserver(service.core);
+    expect(
+      calls().filter((call) => call === 'sync_devices'),
+      'one sync for all that happened',
+    ).toHaveLength(1);
+    expect(devicesOf('amira')).toContain(device);
+    expect(devicesOf('amira')).not.toContain(earlier);
+    await client.revoke(later.accessToken);
+  });
 
-  test('a person whom the homeserver does not know yet is provisioned at once (I-23)', async () => {
+  test('a user unknown to the homeserver is provisioned immediately (I-23)', async () => {
     await service.registerUser('early', PASSWORD);
     const device = newDevice();
     const tokens = await client.signIn(await signIn('early'), scopeOf(device));
@@ -329,7 +326,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(devicesOf('early')).toEqual([device]);
   });
 
-  test('a device id that nobody may have is refused for good, and the session before it lives (I-25)', async () => {
+  test('an invalid device id is refused permanently, and the former session stays active (I-25)', async () => {
     const device = newDevice();
     homeserver.state.hiddenDevice = device;
     const answer = await client.exchange(await client.code(amira, scopeOf(device)));
@@ -338,7 +335,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(await sessionsOn(device)).toBe(0);
   });
 
-  test('of twenty exchanges of one code at once one succeeds, by one call; the others are answered (S-17)', async () => {
+  test('of twenty concurrent exchanges of one code one succeeds, by one call; the others are answered (S-17)', async () => {
     const device = newDevice();
     const code = await client.code(amira, scopeOf(device));
     const answers = await Promise.all(Array.from({ length: 20 }, async () => await client.exchange(code)));
@@ -348,7 +345,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(await sessionsOn(device)).toBe(1);
   });
 
-  test('an exchange for a device costs three statements, and one that was used already one', async () => {
+  test('an exchange for a device costs three statements, and one of a used code costs one', async () => {
     const lastQueries = () => service.requestLines().findLast(({ path }) => path === '/oauth2/token')?.queries;
     const code = await client.code(amira, scopeOf(newDevice()));
     await client.exchange(code);
@@ -383,7 +380,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     return await exchange;
   }
 
-  test('who loses the lease while the homeserver is told stores nothing, and the code works afterwards', async () => {
+  test('a request that loses the lease during the homeserver call stores nothing, and the code works afterwards', async () => {
     const device = newDevice();
     const code = await client.code(amira, scopeOf(device));
     const change = (set: string) => sql(service.database, `update homeserver_leases set ${set}`);
@@ -396,7 +393,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   });
 
   test.each(['locked_at', 'deactivated_at'])(
-    '%s, set while the homeserver is told, leaves no session and no device (S-102)',
+    '%s, set during the homeserver call, leaves no session and no device (S-102)',
     async (column) => {
       const device = newDevice();
       const code = await client.code(bruno, scopeOf(device));
@@ -411,7 +408,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     },
   );
 
-  test('no transaction is open while the homeserver is asked, and other sign-ins of the person go on', async () => {
+  test('no transaction is open during the homeserver call, and other sign-ins of the user continue', async () => {
     const code = await client.code(amira, scopeOf(newDevice()));
     const other = await client.code(amira, `openid ${STABLE}api:*`);
     const answer = await exchangeWhile(code, async () => {

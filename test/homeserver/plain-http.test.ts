@@ -3,7 +3,7 @@ import { PlainHttpApp } from '#test/support/chat-apps/plain-http.ts';
 import { ANY_PROTOCOL } from './sequences/sequences.ts';
 import { startWorld, type World } from './world.ts';
 
-describe('I-28: a chat client without a library, of a protocol of another name', () => {
+describe('I-28: a chat client without a library, with another protocol name', () => {
   let world: World;
 
   beforeAll(async () => {

@@ -57,7 +57,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
   afterAll(async () => await synapse?.remove());
 
   /** The stand-in homeserver must conform to the same steps: `stand-in.test.ts`. */
-  describe('answers as the homeserver of the tests does', () => {
+  describe('answers like the stand-in homeserver', () => {
     let tokens: ScriptedIntrospection;
 
     beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(answer.members).toMatchObject(step.members ?? {});
     });
 
-    test('the service: who signs in below', async () => {
+    test('the service: provisions the user of the steps below', async () => {
       const { localpart, device_id } = CLIENT_OF_CONFORMANCE;
       const provision = { name: '', method: 'POST', path: 'provision_user', body: { localpart }, status: 201 } as const;
       expect(await takeStep(synapse.endpoint, SECRET, provision)).toMatchObject({ status: 201 });
@@ -88,7 +88,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(answer.members).toMatchObject(step.members ?? {});
     });
 
-    test('clients: another cross-signing key has to be allowed by the service', async () => {
+    test('clients: a new cross-signing key must be allowed by the service', async () => {
       expect(await replaceCrossSigningKey(synapse, SECRET, tokens)).toEqual(CROSS_SIGNING);
     });
   });
@@ -109,7 +109,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       async (_id, _claim, sequence) => await sequence.run(world),
     );
 
-    test('a client with matrix-nio signs in, learns who it is, and signs out', async () => {
+    test('a matrix-nio client signs in, reads its identity, and signs out', async () => {
       await world.person('nio');
       const userId = world.userId('nio');
       const { stdout } = await promisify(execFile)(PYTHON, [NIO, world.front.address, userId, PASSWORD, 'Terminal']);
@@ -125,7 +125,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(await world.devices('nio')).toEqual([]);
     });
 
-    test('who administers it is said by the token alone', async () => {
+    test('administrators are determined by the token alone', async () => {
       await world.person('plain-person');
       const app = world.app();
       await app.logIn({ identifier: { type: 'm.id.user', user: 'plain-person' }, password: PASSWORD });
@@ -137,7 +137,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(await Promise.all(statuses)).toEqual([200, 403]);
     });
 
-    test('latchkey doctor finds that both work together, and says what is wrong when they do not', async () => {
+    test('latchkey doctor confirms that both work together, and reports what is wrong otherwise', async () => {
       const diagnose = async (changes: Partial<Config['homeserver']> = {}, clientApi = world.front.address) =>
         await problemsFound(world.service.core.config, changes, clientApi);
       expect(await diagnose()).toEqual([]);
@@ -147,7 +147,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(found).toEqual(['homeserver.versions fail', 'homeserver.whoami skip', 'homeserver.secret skip']);
     });
 
-    test('killed in the middle of sign-ins and sign-outs: once it is back, devices and sessions agree', async () => {
+    test('after a kill during sign-ins and sign-outs, devices and sessions agree again', async () => {
       await world.person('survivor');
       expect(await world.devices('survivor')).toEqual([]);
       const held = new Map<string, string>();
@@ -185,7 +185,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       }
     }, 120_000);
 
-    test('an application service registers people of its own, and signs nobody in', async () => {
+    test('an application service registers its own users, but cannot sign in users', async () => {
       const register = async (username: string, fields: object) => {
         const answer = await fetch(`${world.front.address}/_matrix/client/v3/register`, {
           method: 'POST',
@@ -226,12 +226,12 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
 
     const known = (localpart: string) => service.core.homeserver.queryUser(localpart, { kind: 'page' });
 
-    test('latchkey doctor says that the homeserver cannot ask the service', async () => {
+    test('latchkey doctor reports that the homeserver cannot reach the service', async () => {
       const found = await problemsFound({ ...service.core.config, protocolName: 'matrix' }, {}, synapse.endpoint);
       expect(found).toContain('homeserver.whoami fail');
     });
 
-    test('people who register exist there, with the name that they chose', async () => {
+    test('newly registered users exist there, with the name that they chose', async () => {
       const browser = service.browser();
       await beginRegistration(browser, { username: 'registered' });
       await browser.follow();
@@ -250,7 +250,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
     });
 
-    describe('knows the devices of sessions, and no others', () => {
+    describe('stores the devices of sessions, and no others', () => {
       const PASSWORD = 'correct horse battery staple';
       let own: TestService;
       let chat: ChatClient;
@@ -274,7 +274,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
         return status === 200;
       }
 
-      test('I-02, I-09, I-23: from the login of somebody whom it does not know on, until they sign out', async () => {
+      test('I-02, I-09, I-23: from the login of a user unknown to it until the sign-out', async () => {
         await own.registerUser('deviceowner', PASSWORD);
         const fields = { device_id: 'PHONE', initial_device_display_name: 'x'.repeat(200) };
         const { accessToken } = await chat.login('deviceowner', PASSWORD, fields);
@@ -288,7 +288,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
         expect(await hadDevice('deviceowner', 'SURPLUS')).toBe(false);
       });
 
-      test('I-22: while it is stopped nobody signs in, and signs out nonetheless', async () => {
+      test('I-22: while it is stopped, sign-ins fail but sign-outs succeed', async () => {
         await own.registerUser('stranded', PASSWORD);
         const { accessToken } = await chat.login('stranded', PASSWORD, { device_id: 'PHONE' });
         await synapse.stop();
@@ -302,7 +302,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       }, 120_000);
     });
 
-    test('while it is stopped nobody registers, and those who had are told to it afterwards', async () => {
+    test('while it is stopped, new registrations fail, and completed ones are provisioned afterwards', async () => {
       await registerWholly(service.browser(), 'waiting');
       await synapse.stop();
       await tellHomeserver(service.core);

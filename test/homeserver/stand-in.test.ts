@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Synapse must conform to the same steps: `real-synapse.test.ts`. */
-describe('the homeserver of the tests answers as Synapse does', () => {
+describe('the stand-in homeserver answers like Synapse', () => {
   test.each(CONFORMANCE.map((step) => [step.name, step] as const))('the service: %s', async (_, step) => {
     const answer = await takeStep(homeserver.endpoint, SECRET, step);
     expect(answer.status).toBe(step.status);
@@ -44,7 +44,7 @@ describe('the homeserver of the tests answers as Synapse does', () => {
     expect(answer.members).toMatchObject(step.members ?? {});
   });
 
-  test('it leaves the dehydrated device alone, which has no session', async () => {
+  test('it keeps the dehydrated device, which has no session', async () => {
     const user = homeserver.addUser('dehydrated');
     user.devices.set('DRY', undefined);
     user.dehydratedDevice = 'DRY';
@@ -53,7 +53,7 @@ describe('the homeserver of the tests answers as Synapse does', () => {
     expect([...user.devices.keys()]).toEqual(['DRY', 'A']);
   });
 
-  test('it refuses a device id that nobody may have', async () => {
+  test('it refuses an invalid device id', async () => {
     homeserver.addUser('hidden');
     homeserver.state.hiddenDevice = 'HIDDEN';
     const upsert = { name: 'upsert', method: 'POST', path: 'upsert_device', status: 400 } as const;
