@@ -23,7 +23,7 @@ async function statusAndAllow(method: string, path: string): Promise<{ status: n
   return { status: answer.status, allow: headerOf(answer, 'allow') };
 }
 
-test('every address answers 405 to the methods that its Allow does not list, the same list each time, and to no others', async () => {
+test('every URL answers 405 exactly to the methods not in its Allow header, with the same list each time', async () => {
   for (const path of addresses()) {
     const { allow, status } = await statusAndAllow('OPTIONS', path);
     expect([path, status]).toEqual([path, 204]);

@@ -112,7 +112,7 @@ function requesterOf({ requester }: RequestLine): string | undefined {
 }
 
 test(
-  `no fault, no foreign redirect, one line with the right requester: ${REQUESTS_FOR_EACH} requests or more to each endpoint (S-157 to S-162)`,
+  `no internal error, no foreign redirect, one log line with the right requester: ${REQUESTS_FOR_EACH} requests or more to each endpoint (S-157 to S-162)`,
   async () => {
     const seen = new Set<string | undefined>();
     for (const route of attacked.service.routes) {

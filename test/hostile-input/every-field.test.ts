@@ -44,7 +44,7 @@ const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencod
 const COOKIE: [string, string] = ['Cookie', PLACEHOLDERS.cookies];
 
 test(
-  'in each field of each form that would be accepted without it (S-157, S-159 to S-162)',
+  'in each field of each form that would be valid without it (S-157, S-159 to S-162)',
   async () => {
     expect(await sendAll(everyField())).toBeGreaterThan(2000);
   },

@@ -89,7 +89,7 @@ function written(members: readonly (readonly [string, Json])[], changed: string,
 }
 
 test.each(BODIES)(
-  '%s at %s: no fault and one line, whatever a member holds (S-157, S-159 to S-162)',
+  '%s at %s: no internal error and one log line for any member value (S-157, S-159 to S-162)',
   async (_, path, body) => {
     const seen = new Set<number>();
     for (const text of [...spoilt(body), ...VALUES]) {

@@ -66,7 +66,7 @@ function fits(pattern: string, path: string): boolean {
 }
 
 test(
-  `no fault, one line, nothing written by what is refused: ${REQUESTS} hostile requests at every route (S-157 to S-163)`,
+  `no internal error, one log line, no writes by refused requests: ${REQUESTS} hostile requests at every route (S-157 to S-163)`,
   async () => {
     let before: TableStates = await attacked.tableStates();
     const seen = new Set<string>();
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  `bytes that were requests once are answered or refused, never half understood: ${SPOILT_REQUESTS} of them (S-150)`,
+  `corrupted requests are either answered or refused: ${SPOILT_REQUESTS} of them (S-150)`,
   async () => {
     const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
     const requests = attacked.routes().map(({ method, target }) => {

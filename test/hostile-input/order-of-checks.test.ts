@@ -172,7 +172,7 @@ const asFirst = ([first, second]: Pair) => [first.row, second.row, 'as the first
 const inQuery = async (parameters: URLSearchParams) => await send(`/authorize?${parameters}`);
 const inForm = async (parameters: URLSearchParams) => await send('/authorize', { method: 'POST', body: parameters });
 
-describe('a request with two faults is refused for the first', () => {
+describe('a request with two errors is refused for the first', () => {
   test.each<[string, Way, readonly Fault[], (parameters: URLSearchParams) => Promise<Refused>]>([
     ...Object.entries(UNREADABLE).flatMap(([name, unreadable]): [string, Way, readonly Fault[], typeof inQuery][] => [
       [`in the query, with a ${name} that cannot be read`, 'plain', [...EARLY, unreadable, ...FAULTS], inQuery],
@@ -209,7 +209,7 @@ describe('a request with two faults is refused for the first', () => {
   });
 });
 
-test('the limit of waiting requests (row 15) is judged last: who has reached it is still told of every fault', async () => {
+test('the limit of pending requests (row 15) is checked last: requests beyond it still report every other error', async () => {
   const good = new URLSearchParams({ ...GOOD, client_id: clientId([]) });
   for (let count = 0; count < 100; count += 1) expect((await inForm(good)).status).toBe(303);
   expect((await inForm(good)).status).toBe(429);

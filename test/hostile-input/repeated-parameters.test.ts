@@ -132,7 +132,7 @@ function refusalLine(): string {
   return attacked.service.logLines().findLast((line) => line.includes(' auth.refused ')) ?? '';
 }
 
-test('every endpoint for applications whose parameters are read is tried below', () => {
+test('every client endpoint with parameters is tested below', () => {
   const tried = [
     ...['GET /.well-known/webfinger', 'GET /authorize', 'POST /authorize', 'GET /oauth2/logout', 'POST /oauth2/logout'],
     ...['POST /oauth2/par', 'POST /oauth2/token', 'POST /oauth2/device', 'POST /oauth2/introspect'],
@@ -146,7 +146,7 @@ test('every endpoint for applications whose parameters are read is tried below',
   expect([...new Set(reading)].toSorted()).toEqual(tried.toSorted());
 });
 
-describe('an endpoint that answers as JSON refuses the repetition with invalid_request, and does nothing', () => {
+describe('a JSON endpoint refuses a repeated parameter with invalid_request and has no effect', () => {
   const CLIENT: [string, string] = ['Authorization', basic(C1) ?? ''];
   const HOMESERVER: [string, string] = ['Authorization', `Bearer ${HOMESERVER_SECRET}`];
 
@@ -218,7 +218,7 @@ describe('an authorization request', () => {
     ['GET', async (pairs: Pairs) => await get('/authorize', pairs)],
     ['POST', async (pairs: Pairs) => await posted('/authorize', pairs)],
   ])(
-    'by %s is refused: by a page where it leaves open who asks or where the answer goes, else at the client (S-02)',
+    'by %s is refused: on a page while client or redirect URI are ambiguous, else at the client (S-02)',
     async (method, ask) => {
       const names = parametersOf(`${method} /authorize`);
       expect(names).toEqual(expect.arrayContaining([...DECISIVE, 'max_age', 'prompt', 'claims', 'dpop_jkt']));
@@ -276,7 +276,7 @@ describe('an authorization request', () => {
   });
 });
 
-describe('a request to sign out', () => {
+describe('a sign-out request', () => {
   test.each([
     // Without an ID token, a page shows the host of the redirect.
     ['GET', 200, async (pairs: Pairs) => await get('/oauth2/logout', pairs)],
