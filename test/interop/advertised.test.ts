@@ -532,7 +532,7 @@ test('every member of the document is exercised here', () => {
   expect(Object.keys(metadata).toSorted()).toEqual(Object.keys(EXERCISES).toSorted());
 });
 
-test('every endpoint for applications is in the document', () => {
+test('every client endpoint is in the document', () => {
   const advertised = Object.entries(metadata).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
   const paths = new Set(advertised.map(([, url]) => new URL(String(url)).pathname));
   const mounted = service.routes.filter(({ path, errorFormat }) => {
@@ -544,6 +544,6 @@ test('every endpoint for applications is in the document', () => {
   expect(new Set(missing)).toEqual(new Set(['/oauth2/registration/:client_id', '/upstream/backchannel-logout/:id']));
 });
 
-describe('what is advertised works', () => {
+describe('every advertised feature works', () => {
   test.each(Object.entries(EXERCISES))('%s', async (_, exercise) => await exercise());
 });

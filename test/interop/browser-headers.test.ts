@@ -272,13 +272,13 @@ async function outcome(name: string, headers: Headers): Promise<readonly unknown
   return [answer.status, headerOf(answer, 'location')?.split('?')[0], ...(isRefused ? ['refused'] : [])];
 }
 
-test('the table has every route that is mounted, and no other', () => {
+test('the table lists exactly the mounted routes', () => {
   const mounted = service.routes.map(({ method, path }) => `${method} ${path}`);
   expect(mounted.filter((name) => usesOf(name) === undefined)).toEqual([]);
   expect(Object.keys(USES).filter((name) => !mounted.includes(name))).toEqual([]);
 });
 
-test.for(ENGINES)('every route answers $name in each of its uses as it answers a program', async ({ headers }) => {
+test.for(ENGINES)('every route answers $name in each use as it answers an API client', async ({ headers }) => {
   for (const { method, path } of service.routes) {
     const name = `${method} ${path}`;
     for (const use of usesOf(name) ?? []) {

@@ -179,7 +179,7 @@ test('openid-client signs in with pushed and signed requests, signed responses a
   expect(next.refresh_token).toBe(tokens.refresh_token);
 });
 
-describe('a pushed request of a client of FAPI 2.0 (Security Profile 5.3.2)', () => {
+describe('a pushed request of a FAPI 2.0 client (Security Profile 5.3.2)', () => {
   test.each(['PS256', 'ES256', 'EdDSA'] as const)('with an assertion by %s is accepted', async (alg) => {
     expect((await push({ alg })).status).toBe(201);
   });
@@ -214,7 +214,7 @@ describe('a pushed request of a client of FAPI 2.0 (Security Profile 5.3.2)', ()
     expect(await push({ form })).toMatchObject({ status: 400, body: { error } });
   });
 
-  test('is the only kind that /authorize accepts', async () => {
+  test('is the only kind of request that /authorize accepts', async () => {
     const query = new URLSearchParams({ client_id: CLIENT, ...PARAMETERS });
     const answered = await finish(`/authorize?${query}`);
     expect([answered.searchParams.get('error'), answered.searchParams.get('iss')]).toEqual([
@@ -223,7 +223,7 @@ describe('a pushed request of a client of FAPI 2.0 (Security Profile 5.3.2)', ()
     ]);
   });
 
-  test('is good for one sign-in, of its own client', async () => {
+  test('is valid for one sign-in of its own client', async () => {
     const pushed = await push();
     const request_uri = String(pushed.body['request_uri']);
     const other = new Browser({ listener: service.address, publicBase: service.publicBase });
@@ -235,7 +235,7 @@ describe('a pushed request of a client of FAPI 2.0 (Security Profile 5.3.2)', ()
   });
 });
 
-describe('a request object of a client of FAPI 2.0 (Message Signing 5.3.1)', () => {
+describe('a request object of a FAPI 2.0 client (Message Signing 5.3.1)', () => {
   async function pushSigned(changes: object = {}, alg: Key = 'PS256', header: object = {}) {
     const now = seconds();
     const usual = { iss: SIGNER, client_id: SIGNER, aud: service.issuer, nbf: now, exp: now + 300, ...PARAMETERS };
@@ -244,7 +244,7 @@ describe('a request object of a client of FAPI 2.0 (Message Signing 5.3.1)', () 
     return await push({ client: SIGNER, form: { ...nothing, request } });
   }
 
-  test('is accepted with its type, several audiences, an nbf of 59 minutes ago and a long state', async () => {
+  test('is accepted with its type, several audiences, an nbf 59 minutes ago and a long state', async () => {
     expect((await pushSigned({}, 'ES256', { typ: 'oauth-authz-req+jwt' })).status).toBe(201);
     expect((await pushSigned({ aud: [service.issuer, 'https://other.example/'] })).status).toBe(201);
     expect((await pushSigned({ nbf: seconds() - 3540, exp: seconds() + 30 })).status).toBe(201);
@@ -265,12 +265,12 @@ describe('a request object of a client of FAPI 2.0 (Message Signing 5.3.1)', () 
     expect(await pushSigned(changes(), alg)).toMatchObject({ status: 400, body: { error: 'invalid_request_object' } });
   });
 
-  test('is needed where the client promised to sign', async () => {
+  test('is required when the client registered to sign', async () => {
     expect(await push({ client: SIGNER })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });
 
-describe('tokens of a client of FAPI 2.0', () => {
+describe('tokens of a FAPI 2.0 client', () => {
   test('are bound to a key, and the refresh token stays the same', async () => {
     const first = await redeem(await codeOf());
     expect(first, JSON.stringify(first.body)).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
@@ -291,7 +291,7 @@ describe('tokens of a client of FAPI 2.0', () => {
     for (const accessToken of accessTokens) expect((await userinfo(accessToken)).status).toBe(401);
   });
 
-  test('need a proof, by one of the algorithms of the profile', async () => {
+  test('require a proof with an algorithm of the profile', async () => {
     const code = await codeOf();
     const url = new URL('oauth2/token', service.publicBase).href;
     const { privateKey, publicKey } = await generateKeyPair('RS256');
@@ -304,7 +304,7 @@ describe('tokens of a client of FAPI 2.0', () => {
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('are got by a code of a minute at most, whatever the setting', async () => {
+  test('come from a code valid for at most a minute, whatever the setting', async () => {
     const code = await codeOf();
     await sql(
       service.database,
@@ -316,7 +316,7 @@ describe('tokens of a client of FAPI 2.0', () => {
   });
 });
 
-test('a client registers for the profile, and is told what that means', async () => {
+test('a client registers for the profile, and the response shows its effects', async () => {
   const { publicKey } = await generateKeyPair('PS256', { extractable: true });
   const registration = {
     client_uri: 'https://app.example/',

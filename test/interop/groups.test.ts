@@ -65,8 +65,8 @@ async function learn(clientId: string, scope: string, { userId, browser }: Await
   return { idToken: { ...tokens.claims() }, userinfo: { ...userinfo } };
 }
 
-describe('openid-client learns', () => {
-  test('the groups and claims of an account, which win over those of the client', async () => {
+describe('openid-client receives', () => {
+  test('the groups and claims of an account, which override those of the client', async () => {
     const amira = await person('amira', ['staff', 'admins'], { department: 'of the account' });
     const { idToken, userinfo } = await learn(BOTH, 'openid profile groups', amira);
     const claims = { groups: ['admins', 'staff'], tenant: 'harbour', department: 'of the account' };
@@ -74,13 +74,13 @@ describe('openid-client learns', () => {
     expect(userinfo).toMatchObject(claims);
   });
 
-  test('an empty list of somebody in no group', async () => {
+  test('an empty list for a user without groups', async () => {
     const { idToken, userinfo } = await learn(BOTH, 'openid groups', await person('bela', [], {}));
     expect(idToken['groups']).toEqual([]);
     expect(userinfo['groups']).toEqual([]);
   });
 
-  test('no groups that it has not asked for, and no claim of the account without the scope profile', async () => {
+  test('no groups without requesting them, and no account claims without the profile scope', async () => {
     const chiara = await person('chiara', ['staff'], { department: 'of the account' });
     for (const claims of Object.values(await learn(BOTH, 'openid', chiara))) {
       expect(claims).not.toHaveProperty('groups');
@@ -88,7 +88,7 @@ describe('openid-client learns', () => {
     }
   });
 
-  test('from userinfo alone where the client has id_token_claims off', async () => {
+  test('them only from userinfo when the client has id_token_claims off', async () => {
     const dilan = await person('dilan', ['staff'], {});
     const { idToken, userinfo } = await learn(USERINFO_ONLY, 'openid profile groups', dilan);
     for (const name of ['groups', 'tenant', 'department']) expect(idToken).not.toHaveProperty(name);

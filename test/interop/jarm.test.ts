@@ -99,18 +99,18 @@ describe.each(['query.jwt', 'fragment.jwt', 'form_post.jwt', 'jwt'])('response m
     expect(await redeem(claims['code'])).toBe(200);
   });
 
-  test('carries an error that nobody saw a page of', async () => {
+  test('carries an error that was not shown on a page', async () => {
     const shown = await newBrowser().get(address({ response_mode, prompt: 'none' }));
     expect(await claimsOf(shown)).toMatchObject({ error: 'login_required', state: 'a state' });
   });
 
-  test('carries the error of a request that is refused at once', async () => {
+  test('carries the error of a request that is refused immediately', async () => {
     const shown = await newBrowser().get(address({ response_mode, scope: '"' }));
     expect(await claimsOf(shown)).toMatchObject({ error: 'invalid_scope', error_description: expect.any(String) });
   });
 });
 
-test('the way back from a request that expired carries its error in a JWT', async () => {
+test('the return link of an expired request carries its error in a JWT', async () => {
   const visitor = newBrowser();
   const { location } = await visitor.get(address({ response_mode: 'query.jwt' }));
   const id = new URL(location ?? '').searchParams.get('id') ?? '';
@@ -122,13 +122,13 @@ test('the way back from a request that expired carries its error in a JWT', asyn
   expect(claims).toMatchObject({ error: 'access_denied', state: 'a state' });
 });
 
-test('jwt means the fragment for response types that would be answered there (JARM 2.3.4)', async () => {
+test('jwt means fragment for response types that use it by default (JARM 2.3.4)', async () => {
   const shown = await newBrowser().get(address({ response_mode: 'jwt', response_type: 'token' }));
   expect(shown.location).toContain('#response=');
   expect(await claimsOf(shown)).toMatchObject({ error: 'unsupported_response_type' });
 });
 
-test('authorization_signed_response_alg chooses the algorithm', async () => {
+test('authorization_signed_response_alg selects the algorithm', async () => {
   const shown = await signIn({ client_id: ES256_CLIENT, response_mode: 'jwt' });
   expect(await claimsOf(shown, { audience: ES256_CLIENT, alg: 'ES256' })).toMatchObject({ state: 'a state' });
 });

@@ -127,7 +127,7 @@ describe('a public client with oauth4webapi', () => {
     await oauth.validateApplicationLevelSignature(server, answer, INSECURE);
   });
 
-  test('prompt=none without a session is answered login_required, and a refused consent access_denied', async () => {
+  test('prompt=none without a session returns login_required, and denied consent access_denied', async () => {
     browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await expect(authorize({ prompt: 'none' })).rejects.toMatchObject({ error: 'login_required' });
   });

@@ -100,7 +100,7 @@ describe('pushed authorization requests', () => {
     expect(tokens.scope).toBe('openid');
   });
 
-  describe('and request objects, of a client that registered its key', () => {
+  describe('and request objects, from a client that registered its key', () => {
     let config: oidc.Configuration;
     let key: CryptoKey;
 
@@ -169,7 +169,7 @@ describe('pushed authorization requests', () => {
     });
   });
 
-  test('a mistake is an error of the library, before the browser is sent anywhere', async () => {
+  test('an invalid request fails in the library before the browser is redirected', async () => {
     const server = await discovered();
     const client: oauth.Client = { client_id: CLIENT_ID };
     const parameters = new URLSearchParams({ redirect_uri: 'https://app.example/other', response_type: 'code' });

@@ -92,14 +92,14 @@ async function introspectionJwt(clientId: string, token: string) {
   return await answerOf(answer);
 }
 
-test('the metadata lists every algorithm for each kind of answer', () => {
+test('the metadata lists every algorithm for each kind of response', () => {
   const names = ['id_token', 'userinfo', 'introspection'].map((kind) => `${kind}_signing_alg_values_supported`);
   return expect(
     fetch(`${service.address}/.well-known/openid-configuration`).then((answer) => answer.json()),
   ).resolves.toMatchObject(Object.fromEntries(names.map((name) => [name, SIGNING_ALGORITHMS])));
 });
 
-describe.each(FOR_LIBRARIES)('answers signed with %s', (alg) => {
+describe.each(FOR_LIBRARIES)('responses signed with %s', (alg) => {
   test('are accepted by openid-client and oauth4webapi: ID token, userinfo, introspection', async () => {
     const { config, clientId } = await configured(alg);
     const tokens = await signIn(config);
@@ -110,7 +110,7 @@ describe.each(FOR_LIBRARIES)('answers signed with %s', (alg) => {
     expect(await oidc.tokenIntrospection(config, 'mat_nothing')).toEqual({ active: false });
   });
 
-  test('verify with jose by the published keys', async () => {
+  test('verify with jose against the published keys', async () => {
     const { config, clientId } = await configured(alg);
     const tokens = await signIn(config);
     const userinfo = await userinfoJwt(tokens.access_token);
@@ -131,7 +131,7 @@ describe.each(FOR_LIBRARIES)('answers signed with %s', (alg) => {
   });
 });
 
-test('answers signed with ES256K verify with a library for that curve by the published key', async () => {
+test('responses signed with ES256K verify with a library for that curve against the published key', async () => {
   const { config, clientId } = await configured('ES256K');
   const address = oidc.buildAuthorizationUrl(config, { redirect_uri: CALLBACK, scope: 'openid' });
   const answer = await browser.open(address.href);

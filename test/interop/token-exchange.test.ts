@@ -44,7 +44,7 @@ async function configured(clientId: string): Promise<oidc.Configuration> {
   });
 }
 
-test('openid-client exchanges a token by its generic grant, and reads at introspection who acts', async () => {
+test('openid-client exchanges a token with its generic grant, and introspection names the actor', async () => {
   const config = await configured(API);
   expect(config.serverMetadata().grant_types_supported).toContain(GRANT);
   const parameters = { subject_token: subjectToken, subject_token_type: ACCESS_TOKEN, audience: INVOICES };
@@ -58,7 +58,7 @@ test('openid-client exchanges a token by its generic grant, and reads at introsp
   ).rejects.toMatchObject({ error: 'invalid_target' });
 });
 
-test('oauth4webapi does so, and is refused as a client that has no such right', async () => {
+test('oauth4webapi does the same, and is refused for a client without the right', async () => {
   const options = { [oauth.allowInsecureRequests]: true };
   const issuer = new URL(service.issuer);
   const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options));

@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 test.each(METHODS.map((method, index) => [method, IDS[index] ?? ''] as const))(
-  'a person signs in with another Latchkey, which knows this one by %s, and links the account',
+  'a user signs in with another Latchkey, which authenticates this one by %s, and links the account',
   async (_, id) => {
     const there = new Browser({ listener: upstream.address, publicBase: upstream.publicBase });
     const here = new Browser({ listener: service.address, publicBase: service.publicBase });
