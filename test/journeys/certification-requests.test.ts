@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse battery staple';
  * Requests of the OpenID Connect certification suite that go beyond common use, from the authorization to the last
  * refresh.
  */
-describe('a client that asks for claims and classes, without PKCE, and comes back with its ID token', () => {
+describe('a client that requests claims and acr values, without PKCE, and returns with its ID token', () => {
   let service: TestService;
   let config: oidc.Configuration;
   let browser: Browser;
@@ -44,7 +44,7 @@ describe('a client that asks for claims and classes, without PKCE, and comes bac
     await service.stop();
   });
 
-  test('gets the claims where it asked for them, after the person agreed (OpenID Connect Core 5.5)', async () => {
+  test('gets the claims where it requested them, after the user consented (OpenID Connect Core 5.5)', async () => {
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
     const address = oidc.buildAuthorizationUrl(config, {
@@ -76,7 +76,7 @@ describe('a client that asks for claims and classes, without PKCE, and comes bac
     expect(info).not.toHaveProperty('preferred_username');
   });
 
-  test('is answered without a page when its ID token names who is signed in (prompt=none, id_token_hint)', async () => {
+  test('gets a response without a page when its ID token names the signed-in user (prompt=none, id_token_hint)', async () => {
     const state = oidc.randomState();
     const address = oidc.buildAuthorizationUrl(config, {
       redirect_uri: CALLBACK,

@@ -53,7 +53,7 @@ afterAll(async () => {
   await peer.stop();
 });
 
-test('the providers are told to clients in their order, with brands that clients know (chat-compat 4)', async () => {
+test('clients receive the providers in order, with well-known brands (chat-compat 4)', async () => {
   const { body } = await new ChatClient(service).request('/login');
   expect(body['flows']).toEqual([
     {
@@ -69,7 +69,7 @@ test('the providers are told to clients in their order, with brands that clients
   ]);
 });
 
-test('the person signs in there, is asked here, and the client gets a session', async () => {
+test('the user signs in at the provider, confirms here, and the client gets a session', async () => {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   const client = new ChatClient(service);
   const walked: (string | undefined)[] = [];

@@ -75,7 +75,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     ['an empty device id', `${API} ${STABLE}device:`],
     ['a device id with a percent sign', `${UNSTABLE}api:* ${UNSTABLE}device:ABCDEFGHIJ%20`],
     ['the client API of another protocol', 'urn:other:client:api:*'],
-  ])('%s is refused where a client asks, before anybody signs in', async (_, scope) => {
+  ])("%s is refused at the client's request, before anybody signs in", async (_, scope) => {
     const stranger = new Browser({ listener: service.address, publicBase: service.publicBase });
     await stranger.get(`/authorize?${new URLSearchParams(client.authorizationRequest(scope))}`);
     const sent = new URL(stranger.shown.location ?? '').searchParams;
@@ -86,19 +86,19 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     refused(await client.post('/oauth2/token', { grant_type: 'client_credentials', scope }));
   });
 
-  test('a client of its own has no client API and no device: both need a person', async () => {
+  test('client credentials get no client API and no device: both require a user', async () => {
     for (const scope of [API, `${API} ${DEVICE}`, `openid ${UNSTABLE}api:*`]) {
       refused(await client.post('/oauth2/token', { grant_type: 'client_credentials', scope }));
     }
   });
 
-  test('a device is dropped with the client API that its client is not registered for', async () => {
+  test('a device is dropped together with a client API that its client is not registered for', async () => {
     const code = await narrow.code(browser, `openid ${API} ${DEVICE}`);
     expect((await narrow.exchange(code)).body['scope']).toBe('openid');
     expect((await narrow.post('/oauth2/device', { scope: `${API} ${DEVICE}` })).body['error']).toBe('invalid_scope');
   });
 
-  test('a narrower access token shows no device that it was not given, and is never one of a device alone', async () => {
+  test('a narrower access token shows only a device in its scope, and never grants a device alone', async () => {
     const scope = `openid ${API} ${DEVICE}`;
     const { refreshToken } = await client.signIn(browser, scope);
     refused(await client.refresh(refreshToken, { scope: DEVICE }));

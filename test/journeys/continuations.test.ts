@@ -81,7 +81,7 @@ const TARGETS = [
 ] as const;
 
 describe.each(WAYS)('after %s (acceptance 4)', (_, prove) => {
-  test.each(TARGETS)('%j goes on to %s', async (query, target) => {
+  test.each(TARGETS)('%j continues to %s', async (query, target) => {
     const shown = await prove(query);
     expect([shown.status, shown.location]).toEqual([303, ORIGIN + target]);
   });

@@ -109,8 +109,8 @@ const HIDDEN: readonly (readonly [page: () => string, next: () => string])[] = [
   [() => '/reauth?kind=change_password', () => '/account/password/change'],
 ];
 
-describe.each(['signed out', 'locked', 'deactivated'] as const)('a person who was %s', (how) => {
-  test.each(HIDDEN)('reads so at page %#, and goes on after the button', async (page, next) => {
+describe.each(['signed out', 'locked', 'deactivated'] as const)('a user who was %s', (how) => {
+  test.each(HIDDEN)('sees so on page %#, and continues after the button', async (page, next) => {
     await end(how);
     const shown = await browser.get(page());
     expect([shown.status, shown.errorCodes]).toEqual([200, []]);
@@ -133,19 +133,19 @@ describe('a session that was ended elsewhere', () => {
     ['/register/password', '/register/password'],
     ['/recover', '/recover'],
     ['/link', '/link'],
-  ])('does not keep anybody from %s', async (path, action) => {
+  ])('does not block %s', async (path, action) => {
     await end('signed out');
     const shown = await browser.get(path);
     expect([shown.status, shown.forms[0]?.action]).toEqual([200, action]);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
   });
 
-  test('counts as none where a link of a provider is opened', async () => {
+  test('counts as absent when a provider link is opened', async () => {
     await end('signed out');
     expect((await browser.get(`/upstream/link/${LINK_ID}`)).status).toBe(404);
   });
 
-  test('does not let a form do what it was made for', async () => {
+  test('does not let a form take effect', async () => {
     await browser.get(`/consent/${grantId}`);
     await end('signed out');
     const shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => await service.stop());
 
 /** A device with an unmodified library, and a user with a phone. */
-test('an unmodified OpenID client signs a person in on a device (RFC 8628)', async () => {
+test('an unmodified OpenID client signs a user in on a device (RFC 8628)', async () => {
   const config = await oidc.discovery(new URL(service.issuer), CLIENT_ID, undefined, oidc.None(), {
     execute: [oidc.allowInsecureRequests],
   });
@@ -53,7 +53,7 @@ test('an unmodified OpenID client signs a person in on a device (RFC 8628)', asy
   await expect(oidc.fetchUserInfo(config, refreshed.access_token, oidc.skipSubjectCheck)).rejects.toThrow();
 });
 
-test('a refusal reaches the library as access_denied', async () => {
+test('a denial reaches the library as access_denied', async () => {
   const config = await oidc.discovery(new URL(service.issuer), CLIENT_ID, undefined, oidc.None(), {
     execute: [oidc.allowInsecureRequests],
   });

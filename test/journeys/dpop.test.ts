@@ -137,7 +137,7 @@ describe.each([
     });
   });
 
-  test('oauth4webapi: client credentials, and the discovery document that says what is supported', async () => {
+  test('oauth4webapi: client credentials, and supported algorithms in the discovery document', async () => {
     const issuer = new URL(service.issuer);
     const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, INSECURE));
     expect(server.dpop_signing_alg_values_supported).toEqual(expect.arrayContaining(['ES256', 'EdDSA', 'PS256']));
@@ -161,7 +161,7 @@ describe.each([
     });
   });
 
-  test('a client that registers itself may ask for bound tokens only', async () => {
+  test('a dynamic client may register for bound tokens only', async () => {
     const metadata = { client_uri: 'https://app.example/', redirect_uris: [CALLBACK], dpop_bound_access_tokens: true };
     const registered = await oidc.dynamicClientRegistration(new URL(service.issuer), metadata, undefined, {
       execute: [oidc.allowInsecureRequests],

@@ -91,7 +91,7 @@ async function userinfo(token: string): Promise<number> {
   return (await fetch(`${service.address}/oauth2/userinfo`, { headers })).status;
 }
 
-test('a code gives a JWT with the claims of RFC 9068, which lives for five minutes', async () => {
+test('a code yields a JWT with the claims of RFC 9068, valid for five minutes', async () => {
   const tokens = await signIn(API, 'openid profile groups read');
   const { payload, protectedHeader } = await verified(tokens.access_token);
   const { sub, auth_time, acr } = decodeJwt(tokens.id_token ?? '');
@@ -108,7 +108,7 @@ test('a code gives a JWT with the claims of RFC 9068, which lives for five minut
   expect(plain.payload).not.toHaveProperty('groups');
 });
 
-test('introspection, userinfo and revocation know it by the row that it has, at the same cost', async () => {
+test('introspection, userinfo and revocation identify it by its row, at the same cost', async () => {
   const { access_token: token } = await signIn(API, 'openid read');
   const { payload } = await verified(token);
   expect(await introspect(token)).toMatchObject({
@@ -125,7 +125,7 @@ test('introspection, userinfo and revocation know it by the row that it has, at 
   await expect(verified(token)).resolves.toMatchObject({ payload: { jti: payload.jti } });
 });
 
-test('each resource has its algorithm and lifetime, and opaque ones get what they know', async () => {
+test('each resource has its algorithm and lifetime, and opaque resources get opaque tokens', async () => {
   const tokens = await signIn([API, EC_API, OPAQUE_API], 'openid read').catch((error: unknown) => error);
   expect(tokens).toMatchObject({ error: 'invalid_target' });
   const ec = await signIn(EC_API, 'openid read');
@@ -135,7 +135,7 @@ test('each resource has its algorithm and lifetime, and opaque ones get what the
   expect((await signIn([], 'openid')).access_token).toMatch(/^mat_/);
 });
 
-test('a refresh gives another JWT, and a repeated one the same token', async () => {
+test('a refresh issues another JWT, and a repeated refresh the same token', async () => {
   const config = await configured(APP);
   const first = await signIn(API, 'openid read');
   const [one, two] = [
@@ -150,7 +150,7 @@ test('a refresh gives another JWT, and a repeated one the same token', async () 
   expect(await introspect(two.access_token)).toMatchObject({ active: true, jti: payload.jti });
 });
 
-test('a client, a device and an exchange get one', async () => {
+test('client credentials, device grant and token exchange issue one', async () => {
   const worker = await configured(WORKER);
   const own = await oidc.clientCredentialsGrant(worker, { scope: 'read', resource: API });
   expect((await verified(own.access_token)).payload).toMatchObject({ sub: WORKER, client_id: WORKER, scope: 'read' });
@@ -175,7 +175,7 @@ test('a client, a device and an exchange get one', async () => {
   expect(await introspect(exchanged.access_token)).toMatchObject({ active: true, jti: payload.jti });
 });
 
-test('one that is bound to a key says so', async () => {
+test('a key-bound JWT names its key', async () => {
   const handle = oidc.getDPoPHandle(await configured(APP), await oidc.randomDPoPKeyPair('ES256'));
   const tokens = await signIn(API, 'openid read', { DPoP: handle });
   const { payload } = await verified(tokens.access_token);
@@ -184,7 +184,7 @@ test('one that is bound to a key says so', async () => {
   expect(await userinfo(tokens.access_token)).toBe(401);
 });
 
-test('ID tokens and JWTs of others are no access tokens anywhere', async () => {
+test('ID tokens and foreign JWTs are not accepted as access tokens anywhere', async () => {
   const { access_token: token, id_token: idToken = '' } = await signIn(API, 'openid read');
   const claims = decodeJwt(token);
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

@@ -124,7 +124,7 @@ async function signIn(config: oidc.Configuration): Promise<{ idToken: string; re
 }
 
 describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
-  test('tokens of the former key stay valid for clients that cached the set, new ones carry the new key, and both instances follow', async () => {
+  test('tokens of the former key stay valid for clients that cached the set, new ones use the new key, on both instances', async () => {
     const issuer = bases[0] ?? '';
     const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
       execute: [oidc.allowInsecureRequests],
@@ -185,7 +185,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     expect((await oidc.refreshTokenGrant(config, second.refresh_token ?? '')).id_token).toBeDefined();
   });
 
-  test('discovery names an algorithm from the reload on that brings its key', async () => {
+  test('discovery lists an algorithm from the reload that adds its key', async () => {
     const metadata = async (base: string) => {
       const response = await fetch(`${base}.well-known/openid-configuration`);
       const { id_token_signing_alg_values_supported: algorithms } = await response.json();
@@ -205,7 +205,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     }
   });
 
-  test('the log names the keys by their ids only', () => {
+  test('the log names keys only by their ids', () => {
     for (const name of ['rsa-2048.pem', 'ec-p384.pem']) {
       const [, line = 'none'] = readFileSync(join(keysDir, name), 'utf8').split('\n');
       expect(log).not.toContain(line);
@@ -213,7 +213,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
   });
 });
 
-test('a new root key that knows the former one: people stay signed in, refresh tokens and secrets count (S-166, oauth 3.4)', async () => {
+test('a new root key with the former one kept: users stay signed in, refresh tokens and secrets stay valid (S-166, oauth 3.4)', async () => {
   const issuer = bases[0] ?? '';
   const browser = new Browser({ listener: issuer.slice(0, -1), publicBase: issuer });
   const query = new URLSearchParams({

@@ -320,7 +320,7 @@ describe('limits of browser-flows 14, on two instances (S-89)', () => {
     expect(isRefused(await attempt(services[0], burst + 4))).toBe(true);
   });
 
-  test('recovery tickets: 20 looked at at once, 20 per minute', async () => {
+  test('recovery tickets: 20 opened at once, 20 per minute', async () => {
     const address = newAddress();
     const look = async (service: (typeof open)[number]) => {
       const shown = await lookAtTicket(browserAt(service, address), 'A'.repeat(32));

@@ -16,7 +16,7 @@ const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
  * The main use case: an unmodified OpenID client, a user with a browser, and the resulting log. The steps depend on
  * each other.
  */
-describe('an unmodified OpenID client signs a person in', () => {
+describe('an unmodified OpenID client signs a user in', () => {
   let service: TestService;
   let config: oidc.Configuration;
   let browser: Browser;
@@ -63,7 +63,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     return found;
   }
 
-  test('sign-in, consent and code: the tokens name the person', async () => {
+  test('sign-in, consent and code: the tokens name the user', async () => {
     const verifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
@@ -117,7 +117,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     });
   });
 
-  test('userinfo tells what the scopes allow', async () => {
+  test('userinfo returns what the scopes allow', async () => {
     const info = await oidc.fetchUserInfo(config, tokens.access_token, userId);
     expect(info).toMatchObject({ sub: userId, username: 'amira', preferred_username: 'amira' });
     expect(lineOf('GET', '/oauth2/userinfo')).toMatchObject({ status: 200, requester: `user:${userId}(amira)` });
@@ -137,7 +137,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(lineOf('POST', '/oauth2/introspect').requester).toBe('homeserver');
   });
 
-  test('introspection is signed for a client that asks so, and verifies with the published keys (RFC 9701)', async () => {
+  test('introspection is signed for a client that requests it, and verifies with the published keys (RFC 9701)', async () => {
     const ask = async (token: string): Promise<Response> =>
       await fetch(`${service.address}/oauth2/introspect`, {
         method: 'POST',
@@ -161,7 +161,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     }
   });
 
-  test('refresh rotates; a lost answer is repeated; reuse ends the session', async () => {
+  test('refresh rotates; a lost response is repeated; reuse ends the session', async () => {
     const first = tokens.refresh_token ?? '';
     const second = await oidc.refreshTokenGrant(config, first);
     expect(second.refresh_token).not.toBe(first);
@@ -181,7 +181,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     });
   });
 
-  test('a second sign-in skips consent that was given, and revocation ends it', async () => {
+  test('a second sign-in skips consent already given, and revocation withdraws it', async () => {
     const verifier = oidc.randomPKCECodeVerifier();
     const address = oidc.buildAuthorizationUrl(config, {
       redirect_uri: CALLBACK,
@@ -207,7 +207,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect((await oidc.tokenIntrospection(config, again.access_token)).active).toBe(false);
   });
 
-  test('client credentials give the client a token of its own', async () => {
+  test('client credentials issue the client its own token', async () => {
     const own = await oidc.clientCredentialsGrant(config, {});
     expect(await oidc.tokenIntrospection(config, own.access_token)).toMatchObject({
       active: true,
@@ -216,7 +216,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(own.refresh_token).toBeUndefined();
   });
 
-  test('sign-out is attributed to the person and leads to the login page', async () => {
+  test('sign-out is attributed to the user and leads to the login page', async () => {
     await browser.open('/');
     const signedOut = await browser.submit({}, { action: '/logout' });
     expect(signedOut.status).toBe(303);
@@ -225,7 +225,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect((await browser.open('/')).text).not.toContain('amira');
   });
 
-  test('the client signs the person out, of the service as well, and gets them back', async () => {
+  test('the client signs the user out, including from the service, and gets them back', async () => {
     const verifier = oidc.randomPKCECodeVerifier();
     const address = oidc.buildAuthorizationUrl(config, {
       redirect_uri: CALLBACK,
@@ -251,7 +251,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect((await browser.open('/')).text).not.toContain('amira');
   });
 
-  test('every line of the run has the layout of the contract, one for each request', async () => {
+  test('every log line has the documented layout, one per request', async () => {
     const lines = service.requestLines();
     expect(new Set(lines.map((line) => line.id)).size).toBe(lines.length);
     expect(lines.length).toBeGreaterThan(20);

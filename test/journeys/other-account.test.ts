@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe('the button for another account on the consent page', () => {
-  test('signs out, and the same request is asked about again for the account that signs in then', async () => {
+  test('signs out, and asks about the same request for the account that signs in next', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(await service.client(), { scope: 'openid profile' }));
     const grantId = grantIdOf(browser.shown);

@@ -99,7 +99,7 @@ function errorOf(location: string | undefined): string | null {
 }
 
 describe('pairwise subjects (OpenID Connect Core 8)', () => {
-  test('are one for all clients of a sector, another one elsewhere, and never the identifier of the account', async () => {
+  test("are equal for all clients of a sector, differ elsewhere, and never equal the account's identifier", async () => {
     const shop = await subjectFor('shop');
     expect(shop).toMatch(SUBJECT);
     expect(await subjectFor('till')).toBe(shop);
@@ -137,7 +137,7 @@ describe('pairwise subjects (OpenID Connect Core 8)', () => {
     }
   });
 
-  test('stand where a device was signed in, too', async () => {
+  test('apply to the device grant as well', async () => {
     const begun = await post('/oauth2/device', 'shop', { scope: 'openid' });
     await browser.open(`/link?code=${begun.body.user_code}`);
     await browser.submit();
@@ -151,7 +151,7 @@ describe('pairwise subjects (OpenID Connect Core 8)', () => {
     expect(decodeJwt(polled.body.id_token).sub).toBe(await subjectFor('shop'));
   });
 
-  test('come without the username, unless the scope profile was granted', async () => {
+  test('come without the username, unless the profile scope was granted', async () => {
     const { accessToken, idToken } = await tokens('shop', 'openid profile');
     expect(decodeJwt(idToken)).toMatchObject({ preferred_username: 'amira' });
     expect(await userinfo(accessToken)).toMatchObject({ username: 'amira', preferred_username: 'amira' });
@@ -159,7 +159,7 @@ describe('pairwise subjects (OpenID Connect Core 8)', () => {
     expect(body).toMatchObject({ username: 'amira' });
   });
 
-  test('are what the client that asks knows the person by, whose token it may be; the homeserver gets the account', async () => {
+  test('depend on the client that asks, whoever owns the token; the homeserver gets the account', async () => {
     const [ofShop, ofOpen] = [await tokens('shop'), await tokens('open')];
     const sub = await subjectFor('shop');
     for (const { accessToken } of [ofShop, ofOpen]) {
@@ -173,11 +173,11 @@ describe('pairwise subjects (OpenID Connect Core 8)', () => {
   });
 });
 
-describe('a request that expects a person', () => {
+describe('a request that expects a certain user', () => {
   const silent = { prompt: 'none' };
   const claimsFor = (sub: string) => ({ claims: JSON.stringify({ id_token: { sub: { value: sub } } }) });
 
-  test('is answered for the one that the ID token or the claim names', async () => {
+  test('succeeds for the user named by the ID token or the claim', async () => {
     const { idToken } = await tokens('shop');
     for (const fields of [{ id_token_hint: idToken }, claimsFor(await subjectFor('shop'))]) {
       const shown = await browser.get(authorizePath('shop', { ...silent, ...fields }));
@@ -185,7 +185,7 @@ describe('a request that expects a person', () => {
     }
   });
 
-  test('is login_required for anybody else', async () => {
+  test('returns login_required for any other user', async () => {
     const { idToken } = await tokens('shop');
     const bruno = await signedIn('bruno');
     for (const fields of [{ id_token_hint: idToken }, claimsFor(await subjectFor('shop')), claimsFor('x')]) {
@@ -194,12 +194,12 @@ describe('a request that expects a person', () => {
     }
   });
 
-  test('cannot name the account itself, or a client could find out whose subject is whose', async () => {
+  test('cannot name the account itself, which would reveal whose subject is whose', async () => {
     const shown = await browser.get(authorizePath('shop', { ...silent, ...claimsFor(amira) }));
     expect(errorOf(shown.headers.location)).toBe('login_required');
   });
 
-  test('shows the other one a page that names no account, and goes on after the right sign-in', async () => {
+  test('shows another user a page that names no account, and continues after the right sign-in', async () => {
     const { idToken } = await tokens('shop');
     const bruno = await signedIn('bruno');
     const page = await bruno.open(authorizePath('shop', { id_token_hint: idToken }));
@@ -213,7 +213,7 @@ describe('a request that expects a person', () => {
     expect(errorOf((await bruno.follow()).headers.location)).toBeNull();
   });
 
-  test('signs out by its ID token', async () => {
+  test('signs out with its ID token', async () => {
     const here = await signedIn('amira');
     const { idToken } = await tokens('shop', 'openid', here);
     const { callback } = CLIENTS.shop;
@@ -222,7 +222,7 @@ describe('a request that expects a person', () => {
   });
 });
 
-describe('scopes whose services know people by their account', () => {
+describe('scopes of services that identify users by account', () => {
   test.each([API, 'urn:synapse:admin:*', 'urn:latchkey:admin'])('are refused: %s', async (scope) => {
     const shown = await browser.get(authorizePath('shop', { scope: `openid ${scope}` }));
     expect(errorOf(shown.headers.location)).toBe('invalid_scope');
@@ -230,7 +230,7 @@ describe('scopes whose services know people by their account', () => {
     expect(device).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });
 
-  test('and a client among the administrators does not administer', async () => {
+  test('and a client in admin_clients has no admin rights', async () => {
     const policy = { data: { admin_clients: [CLIENTS.shop.id, CLIENTS.open.id] } };
     const second = await startService({ ...SETTINGS, policy }, { like: service });
     try {

@@ -91,7 +91,7 @@ async function register(fields: Readonly<Record<string, string>>, address?: stri
 }
 
 describe('a registration', () => {
-  test('is refused by the rules of names, addresses and passwords, in their own words as text', async () => {
+  test('is refused by the rules for names, addresses and passwords, whose own text is escaped', async () => {
     const settings = await settingsOf(async () => {
       const { shown } = await register({
         username: 'guest-me',
@@ -108,7 +108,7 @@ describe('a registration', () => {
     expect(settings).toEqual(['module:no-guests']);
   });
 
-  test('goes by these rules in place of the built-in ones, and reserved and malformed names stay', async () => {
+  test('uses these rules in place of the built-in ones; reserved and malformed names stay refused', async () => {
     // The name, the domain and the address are banned, and the password is weak.
     const { shown } = await register(
       { username: 'root', email: 'a@banned.example', password: 'a', password_confirm: 'a' },
@@ -123,7 +123,7 @@ describe('a registration', () => {
     }
   });
 
-  test('is refused while a rule fails, with a text of ours, and one ERROR line', async () => {
+  test('is refused while a rule throws, with a built-in text and one ERROR line', async () => {
     const before = attacked.service.logLines().length;
     const { shown } = await register({ username: 'thrower' });
     expect(shown.errorCodes).toEqual(['policy_error']);
@@ -136,7 +136,7 @@ describe('a registration', () => {
     expect(errors[0]).toMatch(/policy\.failed .*rule=register reason="Error: register is out of order"/);
   });
 
-  test('that was let in is judged once more when the account is made', async () => {
+  test('that was accepted is checked again when the account is created', async () => {
     const browser = await register({ username: 'later' });
     const finish = browser.shown.location ?? '';
     await attacked.change("update user_registrations set username = 'guest-later' where username = 'later'");
@@ -146,7 +146,7 @@ describe('a registration', () => {
   });
 });
 
-test('an address of an account is refused in the words of the rule', async () => {
+test('an address of an account is refused with the text of the rule', async () => {
   const client = await GraphqlClient.signedIn(attacked.service, 'bruno', PASSWORD);
   const answer = await client.query(
     'mutation Start($e: String!, $p: String!) { startEmailAuthentication(input: { email: $e, password: $p, language: "en" }) { status violations } }',
@@ -157,7 +157,7 @@ test('an address of an account is refused in the words of the rule', async () =>
   });
 });
 
-test('a new password of an account is refused in the words of the rule', async () => {
+test('a new password of an account is refused with the text of the rule', async () => {
   const client = await GraphqlClient.signedIn(attacked.service, 'amira', PASSWORD);
   const viewer = await client.query('{ viewer { ... on User { id } } }');
   const answer = await client.query(
@@ -170,7 +170,7 @@ test('a new password of an account is refused in the words of the rule', async (
   });
 });
 
-test('a client that registers itself is judged by the rule alone', async () => {
+test('a dynamic client registration is decided by the rule alone', async () => {
   const base = { redirect_uris: ['https://new.example/cb'], client_name: 'New' };
   // Without `client_uri`, and from a banned address.
   const registered = await post('/oauth2/registration', base, { 'x-forwarded-for': FAR });
@@ -195,7 +195,7 @@ test('a client that registers itself is judged by the rule alone', async () => {
 });
 
 describe('an authorization', () => {
-  test('is refused on a page that shows the text of the rule, and admin scopes stay with who may have them', async () => {
+  test('is refused on a page with the text of the rule, and admin scopes stay limited to those entitled', async () => {
     const browser = await attacked.signedIn('amira');
     const settings = await settingsOf(async () => {
       await browser.get(attacked.authorizeUrl(C1), NIGHT);
@@ -212,7 +212,7 @@ describe('an authorization', () => {
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('consent_required');
   });
 
-  test('is refused when the code, a device code or a client asks for tokens, without the text', async () => {
+  test('is refused when the code, a device code or a client requests tokens, without the text', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: C1.callback };
     const codes = await post('/oauth2/device', { scope: 'openid' });
@@ -250,7 +250,7 @@ describe('an authorization', () => {
   });
 });
 
-test('a chat client is refused once its credentials are right, and not before', async () => {
+test('a chat client is refused after its credentials are verified, not before', async () => {
   const login = async (password: string, headers: Readonly<Record<string, string>>) =>
     await post(
       '/_chat/client/v3/login',

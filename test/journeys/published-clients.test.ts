@@ -63,7 +63,7 @@ afterAll(async () => {
 const known = async (clientId: string): Promise<boolean> =>
   (await sql(service.database, 'select id from oauth2_clients where document_url = $1', [clientId])).length > 0;
 
-test('users find such a client in the account area by its address, and revoke what they allowed it', async () => {
+test('users find such a client in the account area by its URL, and revoke its access', async () => {
   const clientId = publisher.newClient();
   const browser = newBrowser(service);
   const tokens = await signInAt(service, clientId, browser);
@@ -87,7 +87,7 @@ test('users find such a client in the account area by its address, and revoke wh
   });
 });
 
-test('administrators find it under its id, with its address as client_id', async () => {
+test('administrators find it under its id, with its URL as client_id', async () => {
   const clientId = publisher.newClient();
   await openConsent(newBrowser(service), clientId);
   const credentials = { client_id: ADMINISTRATION, client_secret: SECRET, scope: 'urn:mas:admin' };
@@ -102,7 +102,7 @@ test('administrators find it under its id, with its address as client_id', async
   expect(one.body).toMatchObject({ data: { id: found?.id, attributes: { client_id: clientId } } });
 });
 
-test('a client with a key proves itself by its address, and no key of another document will do', async () => {
+test('a client with a key authenticates by its URL, and keys of other documents are refused', async () => {
   const [own, other] = [await newClientKey('own'), await newClientKey('other')];
   publisher.publish({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [own.publicJwk] } });
   const clientId = publisher.newClient();
@@ -124,7 +124,7 @@ test('a client with a key proves itself by its address, and no key of another do
   expect(claimsOf(redeemed.body['id_token'])).toMatchObject({ aud: clientId });
 });
 
-test('access tokens as JWTs, signing out and revocation name it by its address', async () => {
+test('JWT access tokens, signing out and revocation identify it by its URL', async () => {
   publisher.publish({ post_logout_redirect_uris: [`${publisher.peer.origin}/bye`] });
   const clientId = publisher.newClient();
   const browser = newBrowser(service);
@@ -147,7 +147,7 @@ test('access tokens as JWTs, signing out and revocation name it by its address',
   expect(await post(service, '/oauth2/token', refresh)).toMatchObject({ status: 400 });
 });
 
-test('what strangers had read is deleted after a day, or once their requests are, and what users use stays', async () => {
+test('documents fetched by strangers are deleted after a day or with their requests, and those in use stay', async () => {
   const clients = [publisher.newClient(), publisher.newClient(), publisher.newClient()] as const;
   const [looked, begun, used] = clients;
   const browser = newBrowser(service);
@@ -168,7 +168,7 @@ test('what strangers had read is deleted after a day, or once their requests are
   expect(await known(looked)).toBe(true);
 });
 
-test('one that an operator has disabled does not come back by its document', async () => {
+test('one that an operator has disabled stays disabled despite its document', async () => {
   const clientId = publisher.newClient();
   await signInAt(service, clientId);
   await sql(service.database, 'update oauth2_clients set disabled_at = now() where document_url = $1 returning id', [
@@ -180,7 +180,7 @@ test('one that an operator has disabled does not come back by its document', asy
   expect(shown.body).toContain('This client is disabled.');
 });
 
-test('a document that would give a client other subjects is refused', async () => {
+test("a document that would change a client's subjects is refused", async () => {
   publisher.publish({ subject_type: 'pairwise', redirect_uris: [`${publisher.peer.origin}/callback`] });
   const clientId = publisher.newClient();
   const fields = { redirect_uri: `${publisher.peer.origin}/callback` };

@@ -101,7 +101,7 @@ function locationOf(browser: Browser): string {
   return location;
 }
 
-test.each(['text', 'json'])('tells what the table of the interface tells, from a log in %s', async (format) => {
+test.each(['text', 'json'])('reports the same as the documented table, from a log in %s', async (format) => {
   const service = await startService(
     {
       logging: { format, level: 'trace' },

@@ -44,7 +44,7 @@ async function register(browser: Browser, username: string): Promise<void> {
   await browser.get(browser.shown.location ?? '');
 }
 
-describe('an application that asks for a new account (prompt=create)', () => {
+describe('an application that requests a new account (prompt=create)', () => {
   const clock = new FakeClock();
   let service: TestService;
 
@@ -73,14 +73,14 @@ describe('an application that asks for a new account (prompt=create)', () => {
     return browser;
   }
 
-  test('finds out that it can', async () => {
+  test('discovers that it can', async () => {
     const { body } = await newBrowser().get('/.well-known/openid-configuration');
     expect(JSON.parse(body)).toMatchObject({
       prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
     });
   });
 
-  test('sends a person through registration and gets its code; the log says who registered', async () => {
+  test('sends a user through registration and gets its code; the log names the new user', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create', login_hint: 'mxid:@dana:localhost' }));
     expect(new URL(browser.shown.url).pathname).toBe('/register/password');
@@ -98,7 +98,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(dana\)$/);
   });
 
-  test('may get an old account all the same, when the person prefers to sign in', async () => {
+  test('may get an existing account if the user prefers to sign in', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create' }));
     const link = /href="(\/login\?[^"]*)"/.exec(browser.shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
@@ -110,7 +110,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
-  test('shows the registration to someone who is signed in, whose new account replaces the old one', async () => {
+  test('shows the registration to a signed-in user, whose new account replaces the old one', async () => {
     const browser = await signedIn();
     await browser.open(authorizePath({ prompt: 'create' }));
     expect(new URL(browser.shown.url).pathname).toBe('/register/password');
@@ -127,7 +127,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\//);
   });
 
-  test('asks someone who is signed in only once', async () => {
+  test('asks a signed-in user only once', async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'create' }));
     const grant = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
@@ -136,7 +136,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
-  test('does not turn registration into a way round the session of others: another prompt leads past it', async () => {
+  test("cannot use registration to bypass other users' sessions: another prompt skips it", async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'consent' }));
     const id = new URL(browser.shown.location ?? '').pathname.split('/').at(-1) ?? '';
@@ -144,14 +144,14 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(answer).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
   });
 
-  test('cannot ask for it silently', async () => {
+  test('cannot request it silently', async () => {
     const browser = newBrowser();
     await browser.get(authorizePath({ prompt: 'none create' }));
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('invalid_request');
   });
 });
 
-describe('a service that is closed to registration, as it is unless told otherwise', () => {
+describe('a service with registration closed, which is the default', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('a service that is closed to registration, as it is unless told otherwi
     await service.stop();
   });
 
-  test('neither offers it nor takes part in it', async () => {
+  test('neither offers it nor accepts it', async () => {
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     const { body } = await browser.get('/.well-known/openid-configuration');
     expect(JSON.parse(body)).toMatchObject({
@@ -176,7 +176,7 @@ describe('a service that is closed to registration, as it is unless told otherwi
 });
 
 describe('a service without passwords', () => {
-  test('is closed to registration, whatever the other switch says', async () => {
+  test('has registration closed, whatever the other setting says', async () => {
     const service = await startService({
       passwords: { enabled: false },
       account: { password_registration_enabled: true },

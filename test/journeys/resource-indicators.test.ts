@@ -108,19 +108,19 @@ async function exchange(scope: string, resources: readonly string[], asked: read
 }
 
 describe('resource indicators (RFC 8707)', () => {
-  test('are in discovery with their scopes', async () => {
+  test('are listed in discovery with their scopes', async () => {
     const response = await fetch(new URL('/.well-known/openid-configuration', service.address));
     const metadata: { readonly scopes_supported: readonly string[] } = await response.json();
     expect(metadata.scopes_supported.slice(-3)).toEqual(['events.read', 'events.write', 'files.read']);
   });
 
-  test('a code is exchanged for a token whose audience is what was granted', async () => {
+  test('a code is exchanged for a token with the granted audience', async () => {
     const { body } = await exchange('openid events.read files.read', [CALENDAR, `${FILES}/`]);
     expect(body).toMatchObject({ scope: 'openid events.read files.read', expires_in: 120 });
     expect(await introspect(body['access_token'])).toMatchObject({ aud: [CALENDAR, FILES], exp: expect.any(Number) });
   });
 
-  test('a subset at exchange and at refresh is for one token alone, with the scopes that mean something there', async () => {
+  test('a subset at exchange and at refresh limits that token only, with the scopes that apply there', async () => {
     const granted = [CALENDAR, FILES];
     const { body } = await exchange(`openid ${API} events.read files.read`, granted, [FILES]);
     expect(body).toMatchObject({ scope: 'openid files.read', expires_in: 120 });
@@ -144,7 +144,7 @@ describe('resource indicators (RFC 8707)', () => {
     expect(await introspect(all.body['access_token'])).toMatchObject({ aud: granted });
   });
 
-  test('a resource that was not granted is invalid_target at refresh, also when no scope would be left', async () => {
+  test('a resource that was not granted is invalid_target at refresh, even if no scope would be left', async () => {
     for (const scope of ['events.read', 'openid events.read files.read']) {
       const { body } = await exchange(scope, [CALENDAR]);
       const form = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']), resource: FILES };
@@ -152,7 +152,7 @@ describe('resource indicators (RFC 8707)', () => {
     }
   });
 
-  test('one for which nothing of the scope is meant is invalid_target, and costs neither code nor session', async () => {
+  test('one without any applicable scope is invalid_target, and keeps the code and the session', async () => {
     const granted = await code('events.read', [CALENDAR, FILES]);
     const form = { grant_type: 'authorization_code', code: granted, redirect_uri: CALLBACK };
     const refused = { status: 400, body: { error: 'invalid_target' } };
@@ -166,7 +166,7 @@ describe('resource indicators (RFC 8707)', () => {
     expect(await exchange('events.read', [FILES])).toMatchObject(refused);
   });
 
-  test('what was not granted at /authorize is invalid_target at exchange, and costs nothing', async () => {
+  test('what was not granted at /authorize is invalid_target at exchange, and keeps the code', async () => {
     const granted = await code('openid', [FILES]);
     const form = { grant_type: 'authorization_code', code: granted, redirect_uri: CALLBACK };
     for (const resource of [CALENDAR, 'x', [FILES, CALENDAR]]) {
@@ -175,13 +175,13 @@ describe('resource indicators (RFC 8707)', () => {
     expect(await token(form)).toMatchObject({ status: 200 });
   });
 
-  test('without the parameter a token has the client as its audience, and everything that was granted', async () => {
+  test('without the parameter a token has the client as its audience, with every granted scope', async () => {
     const { body } = await exchange('openid events.read', []);
     expect(body).toMatchObject({ scope: 'openid events.read', expires_in: 300 });
     expect(await introspect(body['access_token'])).toMatchObject({ aud: [WEB] });
   });
 
-  test('a token for this service keeps the powers here, one for another server loses them', async () => {
+  test('a token for this service keeps its scopes here, one for another server loses them', async () => {
     const here = await exchange(`openid ${API}`, [service.issuer]);
     expect(here.body).toMatchObject({ scope: `openid ${API}` });
     expect(await introspect(here.body['access_token'])).toMatchObject({ aud: [service.issuer] });
@@ -228,7 +228,7 @@ describe('consent', () => {
 });
 
 describe('other grants', () => {
-  test('a device asks for resources, its page names them, and its tokens are for them', async () => {
+  test('a device requests resources, its page names them, and its tokens are for them', async () => {
     const form = { client_id: TV, scope: 'openid files.read' };
     expect(await post('/oauth2/device', { ...form, resource: 'https://other.example' })).toMatchObject({
       status: 400,
@@ -248,7 +248,7 @@ describe('other grants', () => {
     expect(await introspect(answer.body['access_token'])).toMatchObject({ aud: [CALENDAR] });
   });
 
-  test('a client asks for itself: the scopes have to be in its own configuration', async () => {
+  test("client credentials: the scopes must be in the client's own configuration", async () => {
     const form = { grant_type: 'client_credentials', scope: 'events.read files.read', resource: FILES };
     const answer = await token(form, WORKER);
     expect(answer.body).toMatchObject({ scope: 'files.read', expires_in: 120 });
@@ -267,7 +267,7 @@ describe('other grants', () => {
     expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
   });
 
-  test('a client that registered itself gets no token for a resource server without a person', async () => {
+  test('a dynamic client gets no token for a resource server without a user', async () => {
     const response = await fetch(new URL('/oauth2/registration', service.address), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -295,7 +295,7 @@ describe('other grants', () => {
   });
 });
 
-describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
+describe('a refused resource is logged as sent (RFC 8707 2)', () => {
   const OTHER = 'https://other.example/path';
 
   const refusals = () => service.logLines().filter((line) => line.includes(' auth.refused '));
@@ -309,14 +309,14 @@ describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
     return added[0] ?? '';
   }
 
-  test('at the device endpoint, next to those that are configured', async () => {
+  test('at the device endpoint, next to the configured ones', async () => {
     const line = await refusalOf(() => post('/oauth2/device', { client_id: TV, resource: [FILES, OTHER] }));
     expect(line).toContain(`resource refused code=invalid_target client=${TV} `);
     expect(line).toContain(`received="${FILES} ${OTHER}"`);
     expect(line).toMatch(new RegExp(`expected="[^"]*${CALENDAR} ${FILES}`));
   });
 
-  test('at the token endpoint: of a client for itself', async () => {
+  test('at the token endpoint: for client credentials', async () => {
     const ask = (form: Readonly<Record<string, string>>) =>
       token({ grant_type: 'client_credentials', ...form }, WORKER);
     expect(await refusalOf(() => ask({ resource: OTHER }))).toMatch(/resource refused .*received=https:\/\/other/);
@@ -324,7 +324,7 @@ describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
     expect(nothing).toContain(`resource refused code=invalid_target client=${WORKER} received=${FILES}`);
   });
 
-  test('at the token endpoint: of a code, a refresh token and a device code', async () => {
+  test('at the token endpoint: for a code, a refresh token and a device code', async () => {
     const form = { grant_type: 'authorization_code', code: await code('openid', [FILES]), redirect_uri: CALLBACK };
     const ofCode = await refusalOf(() => token({ ...form, resource: OTHER }));
     expect(ofCode).toMatch(
@@ -346,7 +346,7 @@ describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
     expect(ofDevice).toMatch(/device code refused code=resource client=\S+ received=https:\/\/other\.example\/path/);
   });
 
-  test('escaped and cut', async () => {
+  test('escaped and truncated', async () => {
     const resource = `https://other.example/${'a'.repeat(300)}`;
     const line = await refusalOf(() => post('/oauth2/device', { client_id: TV, resource: ['x\ny', resource] }));
     expect(line).toContain(`received="x\\ny ${resource.slice(0, 200)}..."`);

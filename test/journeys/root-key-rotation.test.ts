@@ -93,7 +93,7 @@ async function isSignedIn(browser: Browser): Promise<boolean> {
   return new URL(silent.location ?? '').searchParams.has('code');
 }
 
-test('a new root key while two instances run: nobody is signed out, secrets and refresh tokens count, and the former key may go (S-166, 3.12)', async () => {
+test('a new root key while two instances run: users stay signed in, secrets and refresh tokens stay valid, and the former key can be removed (S-166, 3.12)', async () => {
   const { config, browser, refreshToken } = await signIn();
   const before = rootKey();
   const report = await rotate();
@@ -121,7 +121,7 @@ test('a new root key while two instances run: nobody is signed out, secrets and 
   expect((await oidc.refreshTokenGrant(config, second)).id_token).toBeDefined();
 });
 
-test('a rotation that is killed is continued by the next call, and in between everything works', async () => {
+test('a killed rotation is continued by the next call, and everything works in between', async () => {
   const { config, browser, refreshToken } = await signIn();
   const before = rootKey();
   const command = programs[0]?.launch(['keys', 'rotate-encryption']);
@@ -144,7 +144,7 @@ test('a rotation that is killed is continued by the next call, and in between ev
   expect((await oidc.refreshTokenGrant(config, refreshToken)).id_token).toBeDefined();
 });
 
-test('a root key of the configuration is not changed: exit code 1 and the lines to add by hand', async () => {
+test('a root key from the configuration is not changed: exit code 1 and the lines to add manually', async () => {
   const other = join(folder, 'other');
   const program = new Program(
     folder,
