@@ -63,7 +63,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a program killed in any migration leaves it whole or undone, and the next one goes on with every row', async () => {
+test('a process killed during any migration leaves it complete or rolled back, and the next one continues with every row', async () => {
   const filled = new Set([HELD]);
   for (const [index, version] of versions.entries()) {
     await killIn(version, { isServerTold: index % 2 === 0 });

@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('columns, indexes and their removal come and go under load, and no request of two instances fails', async () => {
+test('columns and indexes are added and removed under load, and no request of two instances fails', async () => {
   const failures: string[] = [];
   let requests = 0;
   let isUnderLoad = true;

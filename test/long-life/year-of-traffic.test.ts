@@ -100,7 +100,7 @@ afterAll(async () => {
   await mails.stop();
 });
 
-test('after the longest retention no table grows any more, whatever came in', async () => {
+test('no table grows after the longest retention period, whatever the traffic', async () => {
   const history = new Map<string, number[]>(tables.map((table) => [table, []]));
   const hadRows = new Set<string>();
   for (let step = 0; step < STEPS; step += 1) {
