@@ -64,7 +64,7 @@ async function start(clock: FakeClock): Promise<{ readonly app: AccountApp; read
   return { app, service };
 }
 
-test('guide "Build your own account page" lists sessions, ends them, refreshes and begins again', async () => {
+test('guide "Build your own account page" lists sessions, ends them, refreshes and starts over', async () => {
   const clock = new FakeClock(Date.now());
   const { app, service } = await start(clock);
   await new ChatClient(service).login('alice', PASSWORD, { device_id: 'HERPHONE' });

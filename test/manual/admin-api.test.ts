@@ -35,7 +35,7 @@ async function paste(commands: string): Promise<string> {
 }
 
 describe('guide "Automate with the admin API"', () => {
-  test('has commands that make, find, lock and invite, each with the answer that it tells of', async () => {
+  test('has commands that create, find, lock and invite, each with the documented response', async () => {
     const printed = await paste(`${GET_TOKEN}\n${USE_TOKEN}`);
     expect(printed).not.toContain('"errors"');
     expect(
@@ -55,7 +55,7 @@ describe('guide "Automate with the admin API"', () => {
     expect(printed).toContain('"username":"maren"');
   });
 
-  test('has a token that works as long as it says', async () => {
+  test('has a token that is valid for the documented time', async () => {
     const printed = await paste(GET_TOKEN.replace(/ADMIN_TOKEN=\$\((.*?) \|\n.*?\)\n.*/s, '$1'));
     expect(JSON.parse(printed)).toMatchObject({ expires_in: 300, scope: 'urn:mas:admin' });
   });
@@ -73,13 +73,13 @@ describe('guide "Automate with the admin API"', () => {
       `OTHER=$(curl -s -u 01JD3Q5Z8W2N4K6M7P9R0S1T4V:a-secret-of-at-least-16-characters -d grant_type=client_credentials http://localhost:8080/oauth2/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
        curl -s -H "Authorization: Bearer $OTHER" $API/users`,
     ],
-  ])('tells of the reason for %s', async (answer, command) => {
+  ])('documents the reason for %s', async (answer, command) => {
     expect(page.text).toContain(`| ${answer} |`);
     const { errors } = JSON.parse(await paste(`${GET_TOKEN}\n${command}`));
     expect(`${errors[0].status} \`${errors[0].code}\``).toBe(answer);
   });
 
-  test('has a client for the reference whose sign-in leads back to it', async () => {
+  test('has a client for the reference whose sign-in returns to it', async () => {
     const answer = await fetch(
       `${service.address}/authorize?${new URLSearchParams({
         client_id: '01JD3Q5Z8W2N4K6M7P9R0S1T4W',

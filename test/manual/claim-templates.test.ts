@@ -37,7 +37,7 @@ const examples = ['Language', 'Filters', 'Missing values'].flatMap((heading) =>
   ]),
 );
 
-test.each(examples)('the manual says what becomes of %s', (source, expected) => {
+test.each(examples)('the manual shows the result of %s', (source, expected) => {
   const template = compileTemplate(source);
   if (expected === 'error') {
     expect(() => template.render({ user: CLAIMS })).toThrow();
@@ -47,7 +47,7 @@ test.each(examples)('the manual says what becomes of %s', (source, expected) => 
   expect(template.render({ user: CLAIMS }).replaceAll(/\s+/g, ' ')).toBe(expected);
 });
 
-test('the manual has every filter and method with its parameters', () => {
+test('the manual lists every filter and method with its parameters', () => {
   const named = rowsBelow('Filters').map(([name = '']) => name);
   const written = (name: string, parameters: readonly string[]) => {
     const row = named.find((one) => new RegExp(`^\`${name}[(\`]`).test(one)) ?? '';

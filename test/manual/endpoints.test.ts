@@ -95,8 +95,8 @@ function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-describe('the manual’s page of endpoints', () => {
-  test('names every route that is mounted, with its resource and its errorFormat, and no other', () => {
+describe('the endpoint reference', () => {
+  test('lists exactly the mounted routes, with their resource and errorFormat', () => {
     const mounted = service.routes.map(({ method, path, resource, errorFormat }) => ({
       method,
       path,
@@ -108,7 +108,7 @@ describe('the manual’s page of endpoints', () => {
     expect(told.toSorted(byText)).toEqual(mounted.toSorted(byText));
   });
 
-  test('has its requests in full on the pages of requests and of the admin API, and no other', () => {
+  test('documents its requests on the pages of requests and of the admin API, and no other', () => {
     const pages = ['docs/reference/requests.md', 'docs/reference/admin-api.md'];
     const codes = pages.flatMap((path) => readPage(path).codes);
     const mounted = service.routes.map(({ method, path }) => `${method} ${path}`);
@@ -116,7 +116,7 @@ describe('the manual’s page of endpoints', () => {
     expect(codes.filter((name) => /^[A-Z]+ /.test(name) && !mounted.includes(name))).toEqual([]);
   });
 
-  test('promises numbers of statements that a walk through the service keeps', async () => {
+  test('documents statement counts that a walk through the service confirms', async () => {
     await signInAndUseTokens();
     await registerOneself();
     await changePassword();

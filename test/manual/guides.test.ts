@@ -68,7 +68,7 @@ class WebApp {
 describe('guide "Registration"', () => {
   const PATH = 'docs/guides/registration.md';
 
-  test('its settings ask for an address, whose code leads on, and its rules turn others away', async () => {
+  test('its settings require an address, whose code continues, and its rules refuse others', async () => {
     const mails = await startMails();
     ends.push(() => mails.stop());
     const worker = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
@@ -92,7 +92,7 @@ describe('guide "Registration"', () => {
     expect(new URL((await browser.follow()).url).pathname).toMatch(/display-name$/);
   });
 
-  test('its steps are those that are mounted', async () => {
+  test('its steps are the mounted ones', async () => {
     await serve(settingsOf(readPage(PATH), 2));
     const { codes } = readPage(PATH);
     const steps = service.routes.flatMap(({ path }) => (path.startsWith('/register/steps/') ? [path] : []));
@@ -145,7 +145,7 @@ describe('guide "Connect a web app"', () => {
     return browser;
   }
 
-  test('signs a person in, refreshes, and signs them out of both', async () => {
+  test('signs a user in, refreshes, and signs them out of both', async () => {
     await start();
     expect((await app.request('GET', '/')).body).toContain('Sign in');
     const browser = await signIn();
@@ -166,7 +166,7 @@ describe('guide "Connect a web app"', () => {
     expect(browser.shown.text).not.toContain('alice');
   }, 30_000);
 
-  test('says so when the person refused, and asks for a new sign-in when the session has ended', async () => {
+  test('reports a denied consent, and asks for a new sign-in when the session has ended', async () => {
     await start();
     const refused = await signInAt(service, (await app.request('GET', '/login')).location, 'cancel');
     expect(await app.request('GET', refused.location)).toMatchObject({
@@ -185,7 +185,7 @@ describe.each([
   { path: 'docs/guides/native-app.md', program: 'app.mjs', approve: approveInBrowser },
   { path: 'docs/guides/command-line-tool.md', program: 'harbour.mjs', approve: approveDevice },
 ])('guide $path', ({ path, program, approve }) => {
-  test('signs a person in, stays signed in, signs out, and begins again when the session has ended', async () => {
+  test('signs a user in, keeps them signed in, signs out, and starts over when the session has ended', async () => {
     await serve(settingsOf(readPage(path)));
     const programs = guide(path);
     const first = programs.start(program);
@@ -206,7 +206,7 @@ describe.each([
     expect(await third.output()).toContain('Hello alice');
   }, 60_000);
 
-  test('says so when the person refused', async () => {
+  test('reports a denied consent', async () => {
     await serve(settingsOf(readPage(path)));
     const running = guide(path).start(program);
     await approve(running, 'cancel');
@@ -259,7 +259,7 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
 
   const ANSWER = '{"events":[],"of":"01JD3Q5Z8W2N4K6M7P9R0S1T2V","by":"01JD3Q5Z8W2N4K6M7P9R0S1T2V"}';
 
-  test('a service with a secret calls the API twice with one token, and gives it back', async () => {
+  test('a service with a secret calls the API twice with one token, and revokes it', async () => {
     const programs = await start(settingsOf(readPage(SERVICE)), 'as it is');
     expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
     const paths = service.requestLines().map(({ path }) => path);
@@ -268,12 +268,12 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
     expect(paths.at(-1)).toBe('/oauth2/revoke');
   }, 30_000);
 
-  test('an API takes signed answers', async () => {
+  test('an API accepts signed responses', async () => {
     const programs = await start(settingsOf(readPage(SERVICE)), 'signed');
     expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
   }, 30_000);
 
-  test('a service with a key of its own calls the API', async () => {
+  test('a service with its own key calls the API', async () => {
     const [key] =
       readPage(SERVICE)
         .blocks('yaml')[1]
@@ -290,7 +290,7 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
     expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
   }, 30_000);
 
-  test('the API refuses no token, a token for another audience, and one without the scope', async () => {
+  test('the API refuses a missing token, a token for another audience, and one without the scope', async () => {
     const programs = await start(settingsOf(readPage(SERVICE)), 'as it is');
     const source = programs.source('service.mjs');
     programs.save('without-resource.mjs', source.replace(', resource: API', ''));
@@ -312,7 +312,7 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
   }, 30_000);
 });
 
-test('every guide has the parts that readers look for', () => {
+test('every guide has the sections that readers look for', () => {
   const guides = ['web-app', 'single-page-app', 'native-app', 'command-line-tool', 'service', 'resource-server'];
   for (const name of guides) {
     const { headings } = readPage(`docs/guides/${name}.md`);

@@ -27,7 +27,7 @@ const page = readPage('docs/guides/homeserver.md');
 const SECRET = 'shared-secret-of-the-guide';
 
 describe('guide "Connect a Synapse homeserver"', () => {
-  test('has settings that connect a Synapse under the names of matrix', () => {
+  test('has settings that connect a Synapse with the matrix protocol name', () => {
     const yaml = (page.blocks('yaml')[0] ?? '').replace('secret_file: secrets/homeserver', `secret: ${SECRET}`);
     const { homeserver, http, protocolName } = loadYaml(yaml);
     expect(homeserver).toMatchObject({
@@ -39,7 +39,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
     expect(http.listeners[0]?.resources.map(({ name }) => name)).toContain('compat');
   });
 
-  test('has settings for Synapse that name the same server and lead to the same places', () => {
+  test('has settings for Synapse that match on server name and URLs', () => {
     const synapse: unknown = parse(page.blocks('text')[0] ?? '');
     expect(synapse).toMatchObject({
       server_name: 'example.org',
@@ -49,7 +49,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
     });
   });
 
-  test('has commands that do what it says, in their order', async () => {
+  test('has commands that do what the guide says, in order', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'latchkey-homeserver-'));
     const homeserver = await startStandInHomeserver(SECRET, 'localhost');
     homeserver.state.protocolName = 'matrix';
@@ -228,13 +228,13 @@ describe.each(PROXIES)('$name with the configuration of the guide', ({ name, pro
     rmSync(folder, { recursive: true });
   });
 
-  test.skipIf(!isThere)('finds nothing wrong with it', () => {
+  test.skipIf(!isThere)('passes its configuration check', () => {
     const env = { ...process.env, HOME: join(folder, 'home') };
     const { status, stderr } = spawnSync(program, check(file, folder), { encoding: 'utf8', env });
     expect(status, stderr).toBe(0);
   });
 
-  test.skipIf(!isThere)('sends every address to where it belongs, as it came', async () => {
+  test.skipIf(!isThere)('routes every URL to its target unchanged', async () => {
     running = spawn(program, run(file, folder), {
       env: { ...process.env, HOME: join(folder, 'home') },
       stdio: 'ignore',
@@ -280,7 +280,7 @@ const traefik = z.strictObject({
   }),
 });
 
-test('Traefik, by its rules: every address goes to where it belongs', () => {
+test('Traefik routes every URL to its target by its rules', () => {
   const { http } = traefik.parse(parse(page.blocks('traefik')[0] ?? ''));
   expect(Object.keys(http.services)).toEqual(['latchkey', 'synapse']);
   const routers = Object.values(http.routers).toSorted((one, other) => (other.priority ?? 0) - (one.priority ?? 0));

@@ -26,7 +26,7 @@ const resourceServer = sectionsOf(RESOURCE_SERVER, 'Settings for frameworks');
 
 /** `tools/apps` runs these applications against the service. The guides quote the tested code. */
 describe('guides "Sign in an app" and "Connect a resource server": settings', () => {
-  test('has the applications that are tried', () => {
+  test('has the tested applications', () => {
     expect([...signIn, ...resourceServer].map(({ path }) => path.split('/')[2])).toEqual(
       expect.arrayContaining([
         'auth-js',
@@ -43,14 +43,11 @@ describe('guides "Sign in an app" and "Connect a resource server": settings', ()
     );
   });
 
-  test.each([...signIn, ...resourceServer])(
-    '$name: every line is in the application that is tried',
-    ({ path, lines }) => {
-      const application = readFileSync(path, 'utf8').split('\n').map(withoutIndentation);
-      expect(lines.length).toBeGreaterThan(1);
-      expect(lines.filter((line) => !application.includes(line))).toEqual([]);
-    },
-  );
+  test.each([...signIn, ...resourceServer])('$name: every line is in the tested application', ({ path, lines }) => {
+    const application = readFileSync(path, 'utf8').split('\n').map(withoutIndentation);
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter((line) => !application.includes(line))).toEqual([]);
+  });
 });
 
 function withoutIndentation(line: string): string {

@@ -19,7 +19,7 @@ describe('guide "Email delivery"', () => {
     ['smtp', 0],
     ['sendmail', 1],
     ['file', 2],
-  ] as const)('has settings for the transport %s that are accepted', (kind, index) => {
+  ] as const)('has valid settings for the transport %s', (kind, index) => {
     const { email } = loadYaml(page.blocks('yaml')[index] ?? '');
     expect(email.transport.kind).toBe(kind);
     expect(email.securityNotices).toBe(true);
@@ -61,7 +61,7 @@ describe('guide "Email delivery"', () => {
 
   const refusal = (responseCode: number) => Object.assign(new Error('no'), { responseCode });
 
-  test('names the reasons that are in the log when mails do not arrive', async () => {
+  test('lists the log reasons for undelivered mail', async () => {
     const isOpen = { allowInsecureAuth: true } as const;
     const reasons = [
       await reasonAt(await freedPort()),

@@ -16,24 +16,24 @@ const pages = allPages();
 /** Pages with instructions: not the decision records, which describe history, and not the changelog. */
 const instructions = pages.filter(({ path }) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
 
-test('every generated page is what the source says; node scripts/generate-reference.js writes them', () => {
+test('every generated page matches the source; node scripts/generate-reference.js updates them', () => {
   const run = spawnSync(process.execPath, ['scripts/generate-reference.js', '--check'], { encoding: 'utf8' });
   expect(run.stderr).toBe('');
   expect(run.status).toBe(0);
 }, 300_000);
 
-test('the guide for operators says of every check of the doctor when it fails', () => {
+test('the operator guide says for every doctor check when it fails', () => {
   const checks = tableRows('docs/guides/operate.md').map(([name]) => codeOf(name));
   expect(CHECKS.filter((name) => !checks.includes(name))).toEqual([]);
 });
 
 describe.each(pages)('$path', (page) => {
-  test('has links only to files and headings that exist', () => {
+  test('only links to existing files and headings', () => {
     const targets = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     expect(targets.filter((target) => !/^https?:/.test(target) && !isThere(page, target))).toEqual([]);
   });
 
-  test('has configuration examples that are valid', () => {
+  test('has valid configuration examples', () => {
     for (const yaml of page.blocks('yaml')) expect(() => loaded(yaml), yaml).not.toThrow();
   });
 });
@@ -81,7 +81,7 @@ function loaded(yaml: string) {
   }
 }
 
-test('the manual shows the bundled template of pages as it is', () => {
+test('the manual shows the bundled page template unchanged', () => {
   expect(readPage('docs/guides/appearance.md').blocks('html')).toEqual([BUNDLED_PAGE_TEMPLATE]);
 });
 
@@ -90,7 +90,7 @@ describe('names in the manual', () => {
   const logRows = tableRows('docs/reference/log.md');
   const logNames = logRows.flatMap(([event, , , fields]) => [event, fields].flatMap((cell) => codesOf(cell)));
 
-  test('settings, log events, log fields and checks of the doctor exist', () => {
+  test('settings, log events, log fields and doctor checks exist', () => {
     const known = new Set([...settings.flatMap(withSections), ...logNames, ...CHECKS, 'http.server.response']);
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
@@ -156,12 +156,12 @@ describe('names in the manual', () => {
 describe('docs/reference/log.md', () => {
   const [example = '', expression = ''] = readPage('docs/reference/log.md').blocks('');
 
-  test('shows a request line of the layout that the log keeps', () => {
+  test('shows a request line in the current log layout', () => {
     expect(parseRequestLine(example.trim())).toMatchObject({ id: 'POST-71', status: 303 });
     expect(new RegExp(expression.trim()).test(example.trim())).toBe(true);
   });
 
-  test('gives the expression that the tests hold request lines to', () => {
+  test('gives the expression that the tests apply to request lines', () => {
     expect(expression.trim()).toBe(REQUEST_LINE.source);
   });
 });

@@ -38,7 +38,7 @@ describe('README: the first sign-in', () => {
       .replaceAll('listen(3000)', `listen(${app.split(':')[1] ?? ''})`);
   }
 
-  test('with curl, in any shell, ends with who signed in', async () => {
+  test('with curl, in any shell, ends with the signed-in user', async () => {
     const script = readme.blocks('sh').find((block) => block.includes('/oauth2/userinfo')) ?? '';
     const run = await runToEnd('sh', ['-c', here(script)]);
     const claims: object = JSON.parse(run.output);
@@ -47,7 +47,7 @@ describe('README: the first sign-in', () => {
     expect(Object.keys(claims)).toEqual([...promised.matchAll(/"(\w+)":/g)].map(([, name]) => name));
   });
 
-  test('with openid-client greets the person by name', async () => {
+  test('with openid-client greets the user by name', async () => {
     const [source = ''] = readme.blocks('js');
     // Inside the package, so that the app finds the library.
     mkdirSync(join(packageRoot, '.latchkey'), { recursive: true });

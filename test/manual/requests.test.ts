@@ -16,7 +16,7 @@ function filled(...routes: readonly Parameters<typeof fillRequestsPage>[1]['rout
   return fillRequestsPage(page, { routes, platformCodes: ['internal'] });
 }
 
-test('the page of requests gets every error of a route, but not those of every endpoint again', () => {
+test('the request reference lists every route-specific error, without those of every endpoint', () => {
   const [, section = ''] = filled(revoke).split('\n## `POST /oauth2/revoke`\n');
   const [own = ''] = section.split('\n## ');
   expect([...own.matchAll(/^\| \d{3} `\w+` \| `(\w+)`/gm)].map(([, code]) => code)).toEqual([
@@ -25,13 +25,13 @@ test('the page of requests gets every error of a route, but not those of every e
   ]);
 });
 
-test('a parameter that a route reads has to be named in its section', () => {
+test('a parameter that a route reads must be named in its section', () => {
   expect(() => filled({ ...revoke, parameters: ['token', 'brand_new'] })).toThrow(
     'requests.md: POST /oauth2/revoke does not name brand_new',
   );
 });
 
-test('a route of applications has to have a section, a page gets a row', () => {
+test('a client route must have a section, a page gets a row', () => {
   const added = { ...revoke, path: '/oauth2/added' };
   expect(() => filled(revoke, added)).toThrow('requests.md has no section for POST /oauth2/added');
   const row = '| `POST /oauth2/added` | `token` | `invalid_client`, `invalid_scope` |';
