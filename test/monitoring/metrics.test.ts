@@ -100,7 +100,7 @@ async function askToken(grantType: string, secret = SECRET): Promise<string> {
 }
 
 describe('GET /metrics (operations 7.2)', () => {
-  test('is text of Prometheus, and OpenMetrics for who asks for it', async () => {
+  test('uses the Prometheus text format, and OpenMetrics on request', async () => {
     const plain = await fetch(`${service.address}/metrics`);
     expect(plain.status).toBe(200);
     expect(plain.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -117,7 +117,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(Math.max(...service.requestLines().map(({ queries }) => queries))).toBeLessThanOrEqual(2);
   });
 
-  test('every name of the table is there with its type, and no sample has a label that the table does not name', async () => {
+  test('every documented metric is present with its type, and no sample has an undocumented label', async () => {
     const families = await scrape();
     for (const [name, { kind, labels }] of Object.entries(METRICS)) {
       expect([name, families.get(name)?.type]).toEqual([name, kind]);
@@ -132,7 +132,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(sumOf(families, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
   });
 
-  test('counters are there with 0 before anything happens', async () => {
+  test('counters start at 0', async () => {
     const families = await scrape();
     for (const [name, { kind }] of Object.entries(METRICS)) {
       if (kind === 'counter') expect([name, families.get(name)?.samples.length ?? 0]).not.toEqual([name, 0]);
@@ -141,7 +141,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(sumOf(families, 'latchkey_oauth2_token_requests_total', expired)).toBe(0);
   });
 
-  test('requests are counted by the pattern of their route, never by their path', async () => {
+  test('requests are counted by route pattern, never by path', async () => {
     await fetch(`${service.address}/consent/01HZX7T3Q8V3M5N6P7R8S9T0AC`);
     await fetch(`${service.address}/no/such/hush-hush?token=hush-hush`);
     const families = await scrape();
@@ -154,7 +154,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(sumOf(families, 'http_server_active_requests', { listener: 'inner', method: 'GET' })).toBe(1);
   });
 
-  test('tokens, introspections and revocations are counted by how they end', async () => {
+  test('tokens, introspections and revocations are counted by result', async () => {
     const token = await askToken('client_credentials');
     await askToken('client_credentials', 'wrong');
     await askToken('made-up-hush-hush');
@@ -181,7 +181,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(families.get('db_query_duration_seconds')?.samples.length).toBeGreaterThan(0);
   });
 
-  test('sign-ins are counted by how they end, without the names that were typed', async () => {
+  test('sign-ins are counted by result, without the names that were typed', async () => {
     await service.registerUser('amira', PASSWORD);
     for (const [username, password] of [
       ['amira', PASSWORD],
@@ -199,7 +199,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(sumOf(families, 'latchkey_activity_pending')).toBeGreaterThanOrEqual(0);
   });
 
-  test('a sign-in that asks for a code is a success once the code was right', async () => {
+  test('a sign-in that requires a code succeeds once the code was correct', async () => {
     const app = await giveAuthenticatorApp(service.core, await service.registerUser('basil', PASSWORD));
     const attempts = async () => sumOf(await scrape(), 'latchkey_login_attempts_total', { result: 'success' });
     const before = await attempts();
@@ -214,7 +214,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(sumOf(await scrape(), 'latchkey_second_factor_total', { method: 'totp', result: 'success' })).toBe(1);
   });
 
-  test('proving again who one is, registrations and recoveries are counted by how they go on', async () => {
+  test('reauthentications, registrations and recoveries are counted by progress', async () => {
     const browser = newBrowser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -237,7 +237,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect([recoveries('started'), recoveries('rejected'), recoveries('success')]).toEqual([1, 1, 0]);
   });
 
-  test('sign-ins through a provider are counted by its id, and what is asked of it by how it answers', async () => {
+  test('sign-ins through a provider are counted by its id, and requests to it by result', async () => {
     const browser = newBrowser();
     const comeBack = async (subject: string) => {
       await browser.get(`/upstream/authorize/${PROVIDER}`);
@@ -271,7 +271,7 @@ describe('GET /metrics (operations 7.2)', () => {
     );
   });
 
-  test('what chat clients do is counted by the way and by how it ends', async () => {
+  test('chat client requests are counted by method and result', async () => {
     const chat = new ChatClient(service);
     const identifier = { type: 'm.id.user', user: 'amira' };
     const body = { type: 'm.login.password', identifier, password: PASSWORD, refresh_token: true };
@@ -299,7 +299,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(count('logout', 'unknown', 'refused')).toBe(1);
   });
 
-  test('tell when certificates expire, and how old keys in files are', async () => {
+  test('show when certificates expire, and the age of keys in files', async () => {
     const families = await scrape();
     const left = Date.parse('2099-12-31T23:59:59Z') / 1000 - Date.now() / 1000;
     const expiry = sumOf(families, 'latchkey_certificate_expiry_seconds', { listener: 'outer' });
@@ -310,7 +310,7 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(families.get('latchkey_signing_key_age_seconds')?.samples.length).toBe(1);
   });
 
-  test('hold nothing that a request brought (security S-164, operations 10.15)', async () => {
+  test('contain nothing from a request (security S-164, operations 10.15)', async () => {
     const text = await (await fetch(`${service.address}/metrics`)).text();
     expect(text).not.toContain('hush');
     expect(text).not.toContain(SECRET);
@@ -318,14 +318,14 @@ describe('GET /metrics (operations 7.2)', () => {
   });
 });
 
-test('the resource without its exporter is a mistake of the configuration, at its place', async () => {
+test('the resource without its exporter is a configuration error with its position', async () => {
   const listeners = [{ resources: ['health', 'prometheus'], binds: [{ address: '127.0.0.1:0' }] }];
   await expect(startService({ http: { listeners } })).rejects.toThrow(
     /http\.listeners\[0\]\.resources\[1\]: "prometheus" requires telemetry\.metrics\.exporter "prometheus"/,
   );
 });
 
-test('sessions that have not ended are counted by their kind', async () => {
+test('active sessions are counted by kind', async () => {
   const other = await startService(settings(), { like: service });
   try {
     const families = parseExposition(await (await fetch(`${other.address}/metrics`)).text());
