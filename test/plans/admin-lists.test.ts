@@ -67,7 +67,7 @@ async function readRows(send: (queryable: Queryable) => Promise<unknown>): Promi
   return countReadRows(await explainer.run(only.made, only.parameters));
 }
 
-describe('live sessions are counted without reading those that have ended', () => {
+describe('active sessions are counted without reading ended ones', () => {
   test.each([
     ['browser', browserSessions],
     ['applications', oauth2Sessions],
@@ -79,7 +79,7 @@ describe('live sessions are counted without reading those that have ended', () =
   });
 });
 
-test('the last page of live sessions of applications is read, and no session that ended after them', async () => {
+test('the last page of active application sessions is read without sessions that ended later', async () => {
   const last = { ...WINDOW, isFromEnd: true };
   const read = await readRows((queryable) => oauth2Sessions.page(queryable, { isLive: true }, last));
   expect(read).toBe(PAGE + 1);

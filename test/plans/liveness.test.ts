@@ -24,7 +24,7 @@ function writtenOut(text: string): string[] {
   return CONDITIONS.flatMap((condition) => text.match(condition) ?? []);
 }
 
-test('each rule about liveness is written in the module that owns the table, and nowhere else', () => {
+test('every liveness rule is only written in the module that owns the table', () => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.test|\.test-support)\.tsx?$/.test(file),
   );
@@ -48,7 +48,7 @@ describe('the search itself', () => {
     expect(writtenOut(text)).toEqual(expected);
   });
 
-  test('passes a state that is selected, and other conditions on times', () => {
+  test('accepts a selected state, and other conditions on times', () => {
     expect(writtenOut('select s.finished_at is not null as is_finished where t.expires_at < :expiredBefore')).toEqual(
       [],
     );

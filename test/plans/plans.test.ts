@@ -41,7 +41,7 @@ async function wholeScansOf(text: string): Promise<string[]> {
   return findWholeScans(await explainer.explain(text));
 }
 
-describe('every statement finds its rows through an index', () => {
+describe('every statement uses an index', () => {
   test.each(statements.filter((made) => MAY_SCAN[made.label] === undefined).map((made) => [made.label, made.text]))(
     '%s',
     async (_label, text) => {
@@ -49,7 +49,7 @@ describe('every statement finds its rows through an index', () => {
     },
   );
 
-  test('but for listed ones, each of which exists', () => {
+  test('except listed ones, each of which exists', () => {
     const labels = new Set(statements.map((made) => made.label));
     expect(Object.keys(MAY_SCAN).filter((label) => !labels.has(label))).toEqual([]);
   });

@@ -24,7 +24,7 @@ test.each(
   statements
     .filter(({ text }) => /\brate_limits\b/.test(text) && !/\bsweep/.test(text))
     .map((made) => [made.label, made.text]),
-)('%s finds buckets by their key, also by a plan that was made without any', async (_label, text) => {
+)('%s finds buckets by key, even with a plan made without any buckets', async (_label, text) => {
   const scans = findWholeScans(await explainer.explain(text));
   expect(scans.filter((scan) => scan.includes('rate_limits'))).toEqual([]);
 });

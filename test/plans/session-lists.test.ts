@@ -64,7 +64,7 @@ const LISTS = [
 // The list merges two kinds of sessions, and may look up the client and the name of each session.
 const MOST = 4 * (PAGE + 1);
 
-describe('of somebody with thousands of sessions, a page is read and no more', () => {
+describe('for a user with thousands of sessions, only one page is read', () => {
   test.each(LISTS.flatMap((list) => [`${list}-first`, `${list}-last`]))('%s', async (label) => {
     const rows = countReadRows(await run(label));
     expect(rows).toBeGreaterThan(PAGE);
@@ -72,7 +72,7 @@ describe('of somebody with thousands of sessions, a page is read and no more', (
   });
 });
 
-describe('live sessions are counted without reading those that have ended', () => {
+describe('active sessions are counted without reading ended ones', () => {
   test.each([
     ['live-browser-sessions-of-users-count', 1],
     ['live-oauth2-sessions-of-users-count', 1],
@@ -83,11 +83,11 @@ describe('live sessions are counted without reading those that have ended', () =
   });
 });
 
-test('connected applications are found without reading the sessions that each of them has', async () => {
+test('connected applications are found without reading all of their sessions', async () => {
   expect(countReadRows(await run('connected-applications-of-users-first'))).toBeLessThanOrEqual(MOST);
 });
 
-test('what is said of a connected application is summed up from its live sessions, each of which is read once', async () => {
+test('the summary of a connected application reads each of its active sessions once', async () => {
   const rows = countReadRows(await run('connection-facts'));
   expect(rows).toBeGreaterThanOrEqual(LIVE);
   expect(rows).toBeLessThan(LIVE + PAGE);
