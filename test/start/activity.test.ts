@@ -237,14 +237,14 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     whole = await activityOf([logFile(format)], ['--strict']);
   });
 
-  test('tells of HTTP/2, TLS, PROXY, Unix sockets, IPv6, traces and who left early what was done, and of nothing else', () => {
+  test('reports activity over HTTP/2, TLS, PROXY, Unix sockets, IPv6, with traces and early disconnects, and nothing else', () => {
     expect(shown(whole)).toEqual(DONE);
     expect(whole.map(({ trace_id }) => trace_id)).toEqual(whole.map(() => expect.stringMatching(/^[0-9a-f]{32}$/)));
     expect(whole.find(({ activity }) => activity === 'chat-login')?.trace_id).toBe(TRACE);
     expect(log).toMatch(/HTTP\/2\.0|"http_version":"2\.0"/);
   });
 
-  test('is the same from rotated, packed files between the lines of other programs', async () => {
+  test('gives the same result from rotated, compressed files with lines of other programs', async () => {
     const lines = log.split('\n').slice(0, -1);
     const half = lines.findIndex((line) => line.includes('/oauth2/revoke'));
     const others = ['nginx: 127.0.0.1 - "POST /login HTTP/1.1" 303', '{"msg":"other"}', 'Nov 24 sshd[1]: x', '{', ''];
@@ -264,7 +264,7 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     expect(shown(await activityOf([older, newer], ['--client-address', '2001:db8::/32']))).toEqual([DONE[3]]);
   });
 
-  test('whose line is cut in its middle lacks that record alone', async () => {
+  test('with a line cut in its middle lacks only that record', async () => {
     const lines = log.split('\n').slice(0, -1);
     const at = lines.findIndex((line) => line.includes('http.server.response') && line.includes('/oauth2/introspect'));
     const line = lines[at] ?? expect.fail('no line');
@@ -280,7 +280,7 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     });
   });
 
-  test('that was truncated under a program that kept its place has the records after the hole', async () => {
+  test('truncated under a program that kept its offset has the records after the hole', async () => {
     const file = join(folder, `${format}.hole.log`);
     renameSync(logFile(format), file);
     writeFileSync(file, Buffer.alloc(200_000));

@@ -121,11 +121,11 @@ test('every GET route of the interface answers', async () => {
   expect((await fetch(new URL(stylesheet ?? '', base))).status).toBe(200);
 });
 
-test('the start-up lines name the address that was connected to', async () => {
+test('the start-up lines show the URL in use', async () => {
   expect(await service.says(/ready at (\S+)/)).toBe(`http://localhost:${port}/`);
 });
 
-test('an administrator is made while it runs, and signs in there and at a second service of the directory', async () => {
+test('an administrator created at run time signs in there and at a second service of the directory', async () => {
   const made = latchkey(['manage', 'register-user', 'ada', '--admin', '--yes', '--password', PASSWORD]);
   expect(await made.ended, made.output()).toBe(0);
   expect(await signIn(base)).toContain('ada');
@@ -141,7 +141,7 @@ test('an administrator is made while it runs, and signs in there and at a second
   expect(listed.output()).toMatch(/^[0-9A-Z]{26}\tada$/m);
 });
 
-test('mails are written to the directory that the start-up lines name, also those of a recovery', async () => {
+test('mails are written to the directory in the start-up lines, including recovery mails', async () => {
   const directory = await service.says(/mail transport file: emails are written to (\S+) and not sent/);
   const added = latchkey(['manage', 'add-email', 'ada', 'ada@example.org']);
   expect(await added.ended, added.output()).toBe(0);
@@ -160,7 +160,7 @@ test('mails are written to the directory that the start-up lines name, also thos
     .toMatch(/^To: .*ada@example\.org/im);
 });
 
-test('a second service on the same port ends with 71 and says how to choose another, and the first goes on', async () => {
+test('a second service on the same port exits with 71 and a hint to choose another, and the first continues', async () => {
   const second = latchkey(['serve'], { PORT: String(port) });
   expect(await second.ended).toBe(71);
   expect(second.output()).toMatch(
@@ -169,7 +169,7 @@ test('a second service on the same port ends with 71 and says how to choose anot
   expect((await fetch(`${base}health`)).status).toBe(200);
 });
 
-test('what it makes is closed to others, and a second start has the same keys and people', async () => {
+test('its files are not accessible to others, and a second start has the same keys and users', async () => {
   const before = await keys();
   expect(open(join(folder, 'data'))).toEqual(process.getuid?.() === 0 ? ['data 711'] : []);
   await stop(service);

@@ -50,7 +50,7 @@ async function activate(kind: 'tcp' | 'unix') {
   return { child, path, base: http.public_base, output: () => output };
 }
 
-describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('sockets of systemd', () => {
+describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('systemd sockets', () => {
   test('TCP by name and Unix by position are served', async () => {
     const { child, base, output, path } = await activate('unix');
     await untilHealthy(child, base, { output, timeoutMs: 40_000 });
@@ -58,7 +58,7 @@ describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('sockets of systemd
     expect(await stopProcess(child)).toBe(0);
   });
 
-  test('one of another kind than the configuration says ends the start with exit code 78', async () => {
+  test('a socket of another kind than configured ends the start with exit code 78', async () => {
     const { child, base, output } = await activate('tcp');
     const ended = new Promise((resolve) => child.once('close', resolve));
     const ask = setInterval(() => void fetch(base).catch(() => {}), 200);
@@ -77,7 +77,7 @@ async function listening(place: ListenOptions): Promise<{ server: Server; descri
   return { server, descriptor };
 }
 
-describe('sockets of a service manager with several serving processes (http.workers)', () => {
+describe('service manager sockets with several serving processes (http.workers)', () => {
   let service: ChildProcess;
   let base: string;
   let path: string;
@@ -122,7 +122,7 @@ describe('sockets of a service manager with several serving processes (http.work
 
   afterAll(() => service.kill('SIGKILL'));
 
-  test('all of them take connections from each socket', async () => {
+  test('all of them accept connections from each socket', async () => {
     await expect.poll(log, { timeout: 60_000 }).toContain('ready at');
     expect(members()).toHaveLength(2);
     expect(log()).toMatch(/listener web on 127\.0\.0\.1:\d+ /);
@@ -134,7 +134,7 @@ describe('sockets of a service manager with several serving processes (http.work
     await expect.poll(seen, { timeout: 30_000 }).toBe(2);
   });
 
-  test('what waits is served after all of them died at once, and by those that took their place', async () => {
+  test('pending connections are served after all processes died at once, by their replacements', async () => {
     const killed = members();
     for (const pid of killed) process.kill(pid, 'SIGKILL');
     // New processes may already have started.
@@ -154,7 +154,7 @@ describe('sockets of a service manager with several serving processes (http.work
 test.each([
   ['one that is not open', 900, 71, 'cannot listen on inherited socket 900: EBADF'],
   ['one that is no socket', 0, 78, 'inherited socket 0 is not a listening tcp socket'],
-])('%s is refused before any process is started', async (_what, fd, exitCode, reason) => {
+])('%s is refused before any process starts', async (_what, fd, exitCode, reason) => {
   const program = new Program(folder, {
     data_dir: join(folder, 'data'),
     http: { workers: 2, listeners: [{ resources: ['human'], binds: [{ fd }] }] },

@@ -38,8 +38,8 @@ const tables = async (): Promise<unknown[]> =>
     `select relname from pg_class where relnamespace = 'public'::regnamespace`,
   );
 
-describe('signing keys that cannot be read (operations 1.9)', () => {
-  test('are refused with the place of each entry, all in one report, before the database is touched', async () => {
+describe('unreadable signing keys (operations 1.9)', () => {
+  test('are refused with the position of each entry, in one report, before the database is touched', async () => {
     const keys = [{ key: 'nonsense' }, { key: 'more of it', password: 'x' }];
     const program = await programWith({ secrets: { encryption: ENCRYPTION, keys } });
     const said = await program.run(['serve']).catch(String);
@@ -51,7 +51,7 @@ describe('signing keys that cannot be read (operations 1.9)', () => {
     expect(await program.run(['config', 'check']).catch(String)).toContain('secrets.keys[1]: not a private key');
   });
 
-  test('in the data directory are refused too before the database is changed', async () => {
+  test('in the data directory are also refused before the database is changed', async () => {
     mkdirSync(join(folder, 'data/keys'), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, 'data/keys/rsa-2048.pem'), 'damaged', { mode: 0o600 });
     const program = await programWith({});
@@ -60,7 +60,7 @@ describe('signing keys that cannot be read (operations 1.9)', () => {
   });
 });
 
-test('a start that fails after it listens ends the process, which would never be ready (operations 3.2)', async () => {
+test('a start that fails while it is listening ends the process (operations 3.2)', async () => {
   const program = await programWith({});
   await program.run(['database', 'migrate']);
   await administer(database.connectionString, 'alter table users rename to gone');
@@ -68,7 +68,7 @@ test('a start that fails after it listens ends the process, which would never be
   await administer(database.connectionString, 'alter table gone rename to users');
 });
 
-describe('commands of the database', () => {
+describe('database commands', () => {
   test('database status gives up after database.connect_timeout (operations 1.8)', async () => {
     const uri = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
     const program = await programWith({ database: { uri, connect_timeout: '1s' } });
@@ -78,7 +78,7 @@ describe('commands of the database', () => {
   });
 
   test.each([['database', 'migrate'], ['serve']])(
-    '%s %s --migrate-timeout bounds the wait for another process: exit 75',
+    '%s %s --migrate-timeout limits the wait for another process: exit 75',
     async (...command) => {
       const other = new pg.Client({ connectionString: database.connectionString });
       await other.connect();

@@ -208,13 +208,13 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     requests = lines.filter(isRequest).map(format === 'text' ? readText : readJson);
   });
 
-  test('has one line for each request, with its method, path, protocol and status', () => {
+  test('has one line per request, with its method, path, protocol and status', () => {
     expect(done.length).toBeGreaterThan(1_000);
     expect(requests.map(nameOf).toSorted()).toEqual(done.map(nameOf).toSorted());
     expect(new Set(requests.map(({ status }) => status))).toContain(413);
   });
 
-  test('has lines that are whole, and of which no two have one number', () => {
+  test('has complete lines with unique numbers', () => {
     const others = lines.filter((line) => !isRequest(line));
     if (format === 'text') expect(others.filter((line) => !OTHER_LINE.test(line))).toEqual([]);
     else for (const line of others) expect(Object.keys(JSON.parse(line)).slice(0, 2)).toEqual(['timestamp', 'level']);
@@ -225,7 +225,7 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     expect(new Set(numbers).size).toBe(requests.length);
   });
 
-  test('charges a sign-in with its hash, and what needs no database with nothing', () => {
+  test('attributes its hash to a sign-in, and nothing to requests without database access', () => {
     const signIn = requests.find(({ method, path }) => method === 'POST' && path === '/login');
     expect(signIn).toMatchObject({ status: 303, requester: expect.stringMatching(/^user:[0-9A-Z]{26}\(ada-/) });
     expect(signIn?.cpuMs).toBeGreaterThan(50);

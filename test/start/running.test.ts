@@ -35,7 +35,7 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-test('the start-up lines name a command that makes the first admin, wherever it is pasted', async () => {
+test('the start-up lines show a command that creates the first admin from any directory', async () => {
   const [, command = ''] = /create the first one with: (.*)$/m.exec(await logWith('create the first one')) ?? [];
   const pasted = spawn('sh', ['-c', `${command} --yes --password-file - alice`], {
     cwd: folder,
@@ -50,30 +50,30 @@ test('the start-up lines name a command that makes the first admin, wherever it 
   expect(printed).toMatch(/^[0-9A-Z]{26}\talice\n$/);
 });
 
-test('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
+test('the start-up lines show the issuer as configured, for use in applications', async () => {
   const [, issuer] = /issuer to configure in clients, exactly as written: (.*)$/m.exec(await logWith('ready at')) ?? [];
   expect(issuer).toBe(base.slice(0, -1));
 });
 
-test('the start-up lines name accounts of policy.data.admin_users that do not exist (S-177)', async () => {
+test('the start-up lines name missing accounts of policy.data.admin_users (S-177)', async () => {
   expect(await logWith('policy.data.admin_users')).toMatch(
     /WARN .*startup .*manage register-user NAME.* missing=alice/,
   );
 });
 
-test('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
+test('a start-up line says which address identifies a client, and which proxies are trusted (operations 5.6)', async () => {
   expect(await logWith('auth.addresses')).toMatch(
     / INFO auth\.addresses client addresses come from .* http\.trusted_proxies \(127\.0\.0\.0\/8, ::1\/128\) from its header x-forwarded-for/,
   );
 });
 
-test('what takes long to load is loaded before a request needs it, once the service has started', async () => {
+test('slow modules are loaded after the start, before a request needs them', async () => {
   const log = await logWith('http.preloaded');
   expect(log.indexOf('http.preloaded')).toBeGreaterThan(log.indexOf('ready at'));
   expect(log).not.toContain(' /graphql ');
 });
 
-test('SIGHUP without a terminal reopens a rotated log file, and the service goes on', async () => {
+test('SIGHUP without a terminal reopens a rotated log file, and the service continues', async () => {
   renameSync(logFile, `${logFile}.1`);
   service.kill('SIGHUP');
   await logWith(' reload ');

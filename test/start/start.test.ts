@@ -73,7 +73,7 @@ describe('npm start', () => {
     expect(started.output()).toContain('built in');
   });
 
-  test('takes a folder that npm filled, which leaves out what only packages of other platforms need', async () => {
+  test('accepts a folder installed by npm, which omits dependencies of packages for other platforms', async () => {
     const file = join(clone, 'package-lock.json');
     const lock = JSON.parse(readFileSync(file, 'utf8'));
     lock.packages = {
@@ -94,14 +94,14 @@ describe('npm start', () => {
     expect(started.output()).not.toContain('installing');
   });
 
-  test('a SIGTERM to npm ends the program in order', async () => {
+  test('a SIGTERM to npm stops the program gracefully', async () => {
     const started = npmStart();
     await started.says('hello');
     expect(await end(started)).toBe(0);
     expect(started.output()).toContain('ended');
   });
 
-  test('the second start installs and builds nothing', async () => {
+  test('the second start neither installs nor builds', async () => {
     const first = npmStart();
     await first.says('hello');
     await end(first);
@@ -110,7 +110,7 @@ describe('npm start', () => {
     expect(second.output()).not.toMatch(/installing|built/);
   });
 
-  test('another lockfile installs again, another source builds again', async () => {
+  test('a changed lockfile installs again, a changed source builds again', async () => {
     const first = npmStart();
     await first.says('hello');
     await end(first);
@@ -125,14 +125,14 @@ describe('npm start', () => {
     expect(third.output()).toContain('installing');
   });
 
-  test('two at once: only one installs and builds, and both run', async () => {
+  test('two concurrent starts: only one installs and builds, and both run', async () => {
     const both = [npmStart(), npmStart()];
     await Promise.all(both.map((program) => program.says('hello')));
     expect(both.filter((program) => program.output().includes('built in'))).toHaveLength(1);
     expect(both.filter((program) => program.output().includes('installing'))).toHaveLength(1);
   });
 
-  test('a start that was killed while it installed does not hold up the next', async () => {
+  test('a start that was killed during installation does not block the next', async () => {
     const killed = run(process.execPath, 'scripts/start.js');
     await killed.says('installing');
     killed.process.kill('SIGKILL');
@@ -143,7 +143,7 @@ describe('npm start', () => {
     expect(readdirSync(join(clone, '.latchkey'))).toEqual([]);
   });
 
-  test('sources that do not build: a message, exit 1, and the former build untouched', async () => {
+  test('sources that do not build: a message, exit 1, and the former build unchanged', async () => {
     const first = npmStart();
     await first.says('hello');
     await end(first);
@@ -157,7 +157,7 @@ describe('npm start', () => {
 });
 
 describe('bin/latchkey.js', () => {
-  test('runs the program of a clone, building it first, under the same flags', async () => {
+  test('builds and runs the program of a clone, with the same flags', async () => {
     const started = run(join(clone, 'bin/latchkey.js'), '--version');
     expect(await started.says(/hello .*/)).toBe('hello arguments=--version flags=--max-semi-space-size=8');
   });
@@ -178,7 +178,7 @@ describe('npm run build', () => {
     expect(await built.ended, built.output()).toBe(0);
   };
 
-  test('keeps the files of the build before, which a running process may still load, and no older ones', async () => {
+  test('keeps the files of the previous build, which a running process may still load, and no older ones', async () => {
     const load = "\nexport const more = () => import('./more.ts');";
     const write = (text: string): void => {
       writeFileSync(join(clone, 'src/main.ts'), MAIN + load);
@@ -215,7 +215,7 @@ describe('npm run build', () => {
     expect(readFileSync(published, 'utf8')).toBe(plain);
   });
 
-  test('makes an entry of each worker thread', async () => {
+  test('creates an entry for each worker thread', async () => {
     mkdirSync(join(clone, 'src/domain'), { recursive: true });
     writeFileSync(join(clone, 'src/domain/some.worker.ts'), "process.stdout.write('worker');");
     await build();
