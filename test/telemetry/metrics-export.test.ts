@@ -44,7 +44,7 @@ function last(): ReturnType<typeof metricsOf> {
 }
 
 describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
-  test('the last numbers go out when the service stops, under the names of OpenTelemetry', async () => {
+  test('the last values are sent on shutdown, with OpenTelemetry names', async () => {
     const exporter = { exporter: 'otlp', endpoint: `${collector.endpoint}/custom/metrics` };
     const service = await startService({ telemetry: { metrics: exporter } });
     await fetch(`${service.address}/health?probe=live&code=s3cret`, { headers: { cookie: 'c=s3cret' } });
@@ -78,7 +78,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     expect(JSON.stringify(collector.requests)).not.toContain('s3cret');
   });
 
-  test('each counter of the table goes out under a name of its own', async () => {
+  test('each counter of the table is sent under its own name', async () => {
     const opened = await exporting();
     await opened.close();
     const names = [...last().keys()];
@@ -88,7 +88,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     expect(collector.resource()).toMatchObject({ 'service.name': 'latchkey', 'service.version': '1.2.3' });
   });
 
-  test('numbers go out in the interval of OTEL_METRIC_EXPORT_INTERVAL, each time since the start', async () => {
+  test('values are sent in the interval of OTEL_METRIC_EXPORT_INTERVAL, cumulative since the start', async () => {
     const opened = await exporting({
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=other',
@@ -106,7 +106,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     expect(collector.resource()).toMatchObject({ 'service.namespace': 'test' });
   });
 
-  test('a collector that asks for it gets the numbers again; what it refuses is said once', async () => {
+  test('the export is retried when the collector asks for it; a rejection is logged once', async () => {
     collector.status = 429;
     const opened = await exporting({}, 50);
     await until(() => collector.requests.length === 1);
@@ -125,7 +125,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     ]);
   });
 
-  test('a collector that never answers holds the end of the service up for five seconds at most', async () => {
+  test('an unresponsive collector delays shutdown by at most five seconds', async () => {
     collector.status = undefined;
     const opened = await exporting();
     const startedAt = performance.now();
@@ -142,7 +142,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     await expect(exporting({ [name]: value })).rejects.toThrow(problem);
   });
 
-  test('the address is made of OTEL_EXPORTER_OTLP_ENDPOINT when none is set, or is that of the metrics as it is', () => {
+  test('the URL derives from OTEL_EXPORTER_OTLP_ENDPOINT when none is set; a metrics URL is used unchanged', () => {
     const endpointOf = (environment: Record<string, string>): string =>
       loadConfig({ files: [], environment, flags: {}, workingDirectory: '/nowhere' }).config.telemetry.metrics.endpoint;
     const all = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://all.example/otlp/' };

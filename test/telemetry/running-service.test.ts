@@ -54,7 +54,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('metrics go to the standard output as one document on a line, the last ones at the end', async () => {
+test('metrics go to standard output as one document per line, the last ones at the end', async () => {
   for (let count = 0; count < 3; count += 1) await fetch(`${base}login`);
   const running = service ?? expect.fail('no service');
   const closed = once(running, 'close');
@@ -75,7 +75,7 @@ test('metrics go to the standard output as one document on a line, the last ones
   expect(peer.requests).toEqual([]);
 });
 
-describe('a defect that nothing catches', () => {
+describe('an uncaught defect', () => {
   test.each([
     ['an uncaught exception', 'SIGUSR2', 'TypeError'],
     ['a rejection that nobody handles', 'SIGWINCH', 'RangeError'],
@@ -97,7 +97,7 @@ describe('a defect that nothing catches', () => {
     expect(JSON.stringify(peer.requests)).not.toMatch(/s3cret|latchkey-telling-/);
   });
 
-  test('in the first of several processes it does the same', async () => {
+  test('in the first of several processes behaves the same', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     const listeners = [{ resources: ['human', 'health'], binds: [{ address }] }];
     const several = new Program(

@@ -87,7 +87,7 @@ async function fail(): Promise<number> {
 }
 
 describe('telemetry.sentry (operations 1.19)', () => {
-  test('an error that nobody foresaw is an event with its causes; the lines of requests before it are breadcrumbs', async () => {
+  test('an unexpected error is an event with its causes; the preceding request lines are breadcrumbs', async () => {
     await reporting({ ENVIRONMENT: 'test' });
     await fetch(`${server.origin}/busy?code=s3cret`);
     await fetch(`${server.origin}/refused?code=s3cret`);
@@ -117,7 +117,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     );
   });
 
-  test('no body, query, header, cookie, path or folder of the machine goes out (security 3.8)', async () => {
+  test('no body, query, header, cookie, path or local folder is sent (security 3.8)', async () => {
     await reporting({ TRACES_SAMPLE_RATE: '1' });
     await fail();
     await close();
@@ -133,7 +133,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     expect(sent).not.toContain('tttt');
   });
 
-  test('a job is reported when it has crashed for the last time', async () => {
+  test('a job is reported after its last failed attempt', async () => {
     await reporting();
     await enqueueJob(database.database, { queue: 'greet', payload: {}, now: clock.now() });
     const worker = new JobWorker({
@@ -163,7 +163,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     ]);
   });
 
-  test('what ends the process is fatal', async () => {
+  test('an error that ends the process is fatal', async () => {
     await reporting();
     failureReports?.report('thrown text', { name: 'process', isFatal: true });
     await close();
@@ -172,7 +172,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     ]);
   });
 
-  test('a request is a transaction in the part of them that traces_sample_rate says', async () => {
+  test('requests are sampled as transactions at traces_sample_rate', async () => {
     await reporting({ TRACES_SAMPLE_RATE: '1' });
     await fetch(`${server.origin}/refused`);
     await close();
@@ -188,7 +188,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
   test.each([
     ['sample_rate 0', { SAMPLE_RATE: '0' }],
     ['traces_sample_rate 0, its default', {}],
-  ])('%s: nothing goes out', async (name, settings) => {
+  ])('%s: nothing is sent', async (name, settings) => {
     await reporting(settings);
     if (name.startsWith('sample')) await fail();
     else await fetch(`${server.origin}/refused`);
@@ -196,7 +196,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  test('without a DSN nobody reports', async () => {
+  test('nothing is reported without a DSN', async () => {
     await reporting({}, { SENTRY_DSN: '' });
     expect(failureReports).toBeUndefined();
     expect(await fail()).toBe(500);
@@ -206,7 +206,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     ['429 with X-Sentry-Rate-Limits', { status: 429, headers: { 'x-sentry-rate-limits': '120:error:key' } }],
     ['429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }],
     ['200 with a limit on all categories', { status: 200, headers: { 'x-sentry-rate-limits': '120::organization' } }],
-  ])('after %s nothing more goes out for as long as it says', async (_name, answer) => {
+  ])('after %s nothing is sent for the given time', async (_name, answer) => {
     await reporting();
     peer.answer = answer;
     await fail();
@@ -223,7 +223,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     expect(log.lines.filter(({ event }) => event === 'sentry.dropped')).toHaveLength(1);
   });
 
-  test('a limit on other categories concerns no errors', async () => {
+  test('a limit on other categories does not affect errors', async () => {
     await reporting();
     peer.answer = { status: 200, headers: { 'x-sentry-rate-limits': '120:transaction;replay:key, 60:session' } };
     await fail();
@@ -232,7 +232,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     expect(peer.requests).toHaveLength(2);
   });
 
-  test('a storm of errors costs 100 reports a minute at most', async () => {
+  test('a storm of errors costs at most 100 reports a minute', async () => {
     await reporting();
     for (let count = 0; count < 300; count += 1) failureReports?.report(new Error('again'), { name: 'process' });
     await close();
@@ -248,7 +248,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
   });
 
   test.each(['https://sentry.example/42', 'https://key@sentry.example/', 'ftp://key@sentry.example/42', 'hush'])(
-    'SENTRY_DSN=%s is refused without being shown',
+    'SENTRY_DSN=%s is rejected without being shown',
     async (dsn) => {
       close = async () => {};
       const refused = reporting({}, { SENTRY_DSN: dsn });

@@ -112,8 +112,8 @@ async function runJobs(tracing: Tracing, outcome: (job: Job) => Promise<typeof D
   await worker.stop(0);
 }
 
-describe('spans of a request (operations 7.2)', () => {
-  test('one for the request, below it those of statements, hashes and calls; its job is in the same trace', async () => {
+describe('request spans (operations 7.2)', () => {
+  test('one for the request, with statements, hashes and calls below; its job is in the same trace', async () => {
     const { tracing, close } = await traced('exporter: otlp', {
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=k%20ey',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
@@ -183,7 +183,7 @@ describe('spans of a request (operations 7.2)', () => {
     expect(JSON.stringify(collector.requests)).not.toContain('s3cret');
   });
 
-  test('a call tells the servers that the operator has chosen of its span, and nobody else', async () => {
+  test('a call sends trace headers only to the servers that the operator chose', async () => {
     const { tracing, close } = await traced();
     const server = await serve(tracing);
     await get(server, { traceparent: SAMPLED, tracestate: 'vendor=1', baggage: 'a=b', 'uber-trace-id': 'x' });
@@ -197,7 +197,7 @@ describe('spans of a request (operations 7.2)', () => {
     expect(spans.find(({ kind }) => kind === 2)?.parentSpanId).toBe(CALLER.spanId);
   });
 
-  test('a client that is not a trusted proxy decides nothing: its headers are read only where everyone is accepted', async () => {
+  test('a client that is not a trusted proxy has no effect: its headers are only read where everyone is accepted', async () => {
     for (const [setting, isRead] of [
       ['', false],
       [', accept_parent: everyone', true],
@@ -213,7 +213,7 @@ describe('spans of a request (operations 7.2)', () => {
     }
   });
 
-  test('who began a trace decides whether it is exported; the log and the calls name it anyway', async () => {
+  test('the parent decides on sampling; the log and calls carry the trace anyway', async () => {
     const { tracing, close } = await traced('exporter: otlp, sample_rate: 0');
     const server = await serve(tracing);
     await get(server, { traceparent: UNSAMPLED });
@@ -228,7 +228,7 @@ describe('spans of a request (operations 7.2)', () => {
     expect(peer.requests[0]?.headers['traceparent']).toMatch(/-00$/);
   });
 
-  test('without an exporter nothing is sent; the log and its jobs name the trace of a valid traceparent', async () => {
+  test('nothing is sent without an exporter; the log and jobs carry the trace of a valid traceparent', async () => {
     const { tracing, close } = await traced('exporter: none');
     const server = await serve(tracing);
     await get(server, { traceparent: SAMPLED });
@@ -271,7 +271,7 @@ describe('spans of a request (operations 7.2)', () => {
     expect(told?.['baggage']).toBe(propagators.includes('baggage') ? 'a=b' : undefined);
   });
 
-  test('a sign-in leaves no secret in its spans, its address included', async () => {
+  test('a sign-in leaves no secret in its spans, including its URL', async () => {
     const { tracing, close } = await traced();
     await insertTestAccount(database.database, { username: 'alice', password: 'correct horse battery' });
     const pages = await startPages(database.database, { tracing });
@@ -293,7 +293,7 @@ describe('spans of a request (operations 7.2)', () => {
   });
 });
 
-describe('a collector that does not do its part', () => {
+describe('a failing collector', () => {
   /** Ends this many requests in a row, without a server. */
   function endTasks(tracing: Tracing, count: number): void {
     resumeTask(undefined, () => {
@@ -305,7 +305,7 @@ describe('a collector that does not do its part', () => {
     });
   }
 
-  test('one that never answers holds up no request and costs a bounded amount of memory', async () => {
+  test('that never responds delays no request and costs a bounded amount of memory', async () => {
     collector.status = undefined;
     const { tracing, close } = await traced('exporter: otlp', { OTEL_EXPORTER_OTLP_TIMEOUT: '1000' });
     endTasks(tracing, 600);
@@ -322,7 +322,7 @@ describe('a collector that does not do its part', () => {
     expect(log.lines.find(({ event }) => event === 'tracing.dropped')?.level).toBe('warn');
   });
 
-  test('one that asks to try later gets the same spans again; one that refuses them loses them', async () => {
+  test('that asks to retry gets the same spans again; one that rejects them loses them', async () => {
     collector.status = 503;
     const { tracing, close } = await traced();
     endTasks(tracing, 512);
