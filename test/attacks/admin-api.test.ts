@@ -92,8 +92,8 @@ async function statusesOf(headers: readonly [string, string][], query = ''): Pro
 
 const bearer = (token: string): [string, string][] => [['Authorization', `Bearer ${token}`]];
 
-describe('no right to administer (S-129, S-132)', () => {
-  test('tokens of another kind, of another scope and of nobody are refused at every route, before any record is read', async () => {
+describe('callers without admin rights (S-129, S-132)', () => {
+  test('tokens of another kind, another scope or unknown are refused at every route, before any record is read', async () => {
     const { tokens, cookie } = await administrator();
     const { browser } = await GraphqlClient.signedIn(service, `adele${people}`, PASSWORD);
     const ordinary = await application.signIn(browser ?? expect.fail('no browser'), 'openid');
@@ -119,7 +119,7 @@ describe('no right to administer (S-129, S-132)', () => {
     }
   });
 
-  test('a token that is bound to a key proves nothing without it', async () => {
+  test('a key-bound token without a proof is refused', async () => {
     const url = new URL('/oauth2/token', service.issuer).href;
     const dpop = new ProofKey().proof({ url, now: clock.now() });
     const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
@@ -128,11 +128,11 @@ describe('no right to administer (S-129, S-132)', () => {
     expect([...(await statusesOf(bearer(String(body['access_token']))))]).toEqual([401]);
   });
 
-  test('a token in the query counts for nothing (S-47)', async () => {
+  test('a token in the query is ignored (S-47)', async () => {
     expect([...(await statusesOf([], `?access_token=${await ownToken()}`))]).toEqual([401]);
   });
 
-  test('an answer does not tell whether there is a record (S-84)', async () => {
+  test('an answer does not reveal whether a record exists (S-84)', async () => {
     const { id } = await administrator();
     const ask = async (of: string) =>
       await sendRequest(service.address, { target: `/api/admin/v1/users/${of}`, headers: bearer('x') });
@@ -142,13 +142,13 @@ describe('no right to administer (S-129, S-132)', () => {
   });
 });
 
-describe('a right that is taken away while it is used (S-129, S-178)', () => {
+describe('an admin right that is revoked while in use (S-129, S-178)', () => {
   test.each([
     ['the mark of the account', 403, 'update users set can_request_admin = false where id = $1::uuid'],
     ['a lock', 401, 'update users set locked_at = now() where id = $1::uuid'],
     ['a deactivation', 401, 'update users set deactivated_at = now() where id = $1::uuid'],
     ['the end of the session', 401, 'update oauth2_sessions set finished_at = now() where user_id = $1::uuid'],
-  ])('%s: refused at once', async (_what, status, change) => {
+  ])('%s: refused immediately', async (_what, status, change) => {
     const { id, tokens } = await administrator();
     expect((await new AdminClient(service, tokens.accessToken).get('version')).status).toBe(200);
     const [row] = await sql<{ id: string }>(service.database, 'select id from users where username = $1::text', [
@@ -166,7 +166,7 @@ describe('a right that is taken away while it is used (S-129, S-178)', () => {
   });
 });
 
-test('no answer of a list or record holds a secret (S-130)', async () => {
+test('no list or record response contains a secret (S-130)', async () => {
   const { tokens } = await administrator();
   const client = new AdminClient(service, tokens.accessToken);
   const chat = await new ChatClient(service).login(`adele${people}`, PASSWORD);
@@ -190,7 +190,7 @@ test('no answer of a list or record holds a secret (S-130)', async () => {
   expect(records).toBeGreaterThan(10);
 });
 
-describe('what an operator ends (S-126)', () => {
+describe('what an operator terminates (S-126)', () => {
   test.each([
     [
       'the session of an application',
@@ -199,7 +199,7 @@ describe('what an operator ends (S-126)', () => {
     ['every session', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/kill-sessions`)],
     ['the account, for a while', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/lock`)],
     ['the account', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/deactivate`)],
-  ])('%s: its tokens are refused at once, refresh included', async (_, end) => {
+  ])('%s: its tokens are refused immediately, including refresh', async (_, end) => {
     const { id, tokens } = await administrator();
     expect((await userInfo(tokens.accessToken)).status).toBe(200);
     expect((await end(new AdminClient(service, await ownToken()), id)).status).toBe(200);
@@ -210,7 +210,7 @@ describe('what an operator ends (S-126)', () => {
     });
   });
 
-  test('the session of a chat client: its token is refused at once, and the others stay', async () => {
+  test("a chat client's session: its token is refused immediately, and other sessions stay", async () => {
     const { id, tokens } = await administrator();
     const chat = new ChatClient(service);
     const { accessToken } = await chat.login(`adele${people}`, PASSWORD);
@@ -220,7 +220,7 @@ describe('what an operator ends (S-126)', () => {
     expect((await userInfo(tokens.accessToken)).status).toBe(200);
   });
 
-  test('the session of a browser: its cookie shows that it is over, and applications stay signed in', async () => {
+  test('a browser session: its cookie is recognized as ended, and applications stay signed in', async () => {
     const { id, tokens, cookie } = await administrator();
     await finish(new AdminClient(service, await ownToken()), 'user-sessions', id);
     const page = await fetch(service.address, { headers: { cookie } });
@@ -239,7 +239,7 @@ async function userInfo(accessToken: string): Promise<Response> {
   return await fetch(`${service.address}/oauth2/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
 }
 
-describe('input that makes no sense', () => {
+describe('invalid input', () => {
   test.each([
     'x',
     ABSENT.slice(1),
@@ -251,7 +251,7 @@ describe('input that makes no sense', () => {
     '%2e%2e',
     '%F0%9F%98%80',
     'x'.repeat(2000),
-  ])('the id %.40s is refused at every route, without a query for it (S-158)', async (id) => {
+  ])('the id %.40s is refused at every route, without a query (S-158)', async (id) => {
     const headers = bearer(await ownToken());
     await sendRequest(service.address, { target: '/api/admin/v1/version', headers });
     for (const { method, target } of adminRoutes().filter(({ target: one }) => /\/[0-9A-Z]{26}/.test(one))) {
@@ -289,7 +289,7 @@ describe('input that makes no sense', () => {
     expect(await sql(service.database, 'select count(*)::int as count from users')).toEqual(before);
   });
 
-  test('a body of another type is refused (S-161)', async () => {
+  test('a body of another content type is refused (S-161)', async () => {
     const headers = bearer(await ownToken());
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const answer = await sendRequest(service.address, {
@@ -323,12 +323,12 @@ describe('input that makes no sense', () => {
     expect([query, answer.status]).toEqual([query, 400]);
   });
 
-  test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('the time %s is read as it is', async (time) => {
+  test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('the time %s is accepted unchanged', async (time) => {
     const admin = new AdminClient(service, await ownToken());
     expect((await admin.get(`user-sessions?filter[created-after]=${time}`)).status).toBe(200);
   });
 
-  test('signs of a pattern stand for themselves in a search (S-162)', async () => {
+  test('wildcard characters match literally in a search (S-162)', async () => {
     const { id } = await administrator();
     const admin = new AdminClient(service, await ownToken());
     const named = (await admin.get(`users?filter[search]=ADELE${people}`)).body.data;
@@ -339,27 +339,24 @@ describe('input that makes no sense', () => {
   });
 });
 
-describe('pages of other origins (S-154)', () => {
-  test.each(['https://evil.example', 'null'])(
-    'of %s may call, never with cookies, and are never named',
-    async (origin) => {
-      for (const { method, target } of adminRoutes()) {
-        const preflight = await sendRequest(service.address, {
-          method: 'OPTIONS',
-          target,
-          headers: [
-            ['Origin', origin],
-            ['Access-Control-Request-Method', method],
-          ],
-        });
-        expect(preflight.headers.get('access-control-allow-origin')).toEqual(['*']);
-        expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
-      }
-    },
-  );
+describe('requests from other origins (S-154)', () => {
+  test.each(['https://evil.example', 'null'])('of %s may call without cookies and are never echoed', async (origin) => {
+    for (const { method, target } of adminRoutes()) {
+      const preflight = await sendRequest(service.address, {
+        method: 'OPTIONS',
+        target,
+        headers: [
+          ['Origin', origin],
+          ['Access-Control-Request-Method', method],
+        ],
+      });
+      expect(preflight.headers.get('access-control-allow-origin')).toEqual(['*']);
+      expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
+    }
+  });
 });
 
-test('a deleted client has no right any more (S-45)', async () => {
+test('a deleted client loses all rights (S-45)', async () => {
   const { tokens } = await administrator();
   const admin = new AdminClient(service, tokens.accessToken);
   expect((await admin.get('version')).status).toBe(200);

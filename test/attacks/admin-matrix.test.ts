@@ -270,8 +270,8 @@ async function cookies(): Promise<[string, string][]> {
 
 const actions = () => service.logLines().filter((line) => line.includes(' admin.action '));
 
-describe('every operation of the admin API', () => {
-  test.each(REFUSALS)('%s: refused, and nothing is done', async (_what, [status, code, challenge], make) => {
+describe('every admin API operation', () => {
+  test.each(REFUSALS)('%s: refused without any effect', async (_what, [status, code, challenge], make) => {
     const { query, ...request } = await make();
     const done = actions().length;
     for (const [{ method, target }, { status: given, headers, body }] of await askAll(request, query)) {
@@ -303,14 +303,14 @@ describe('every operation of the admin API', () => {
         return token;
       },
     ],
-  ])('%s: let in, whatever becomes of the request', async (_what, make) => {
+  ])('%s: authorized, whatever the outcome', async (_what, make) => {
     for (const [{ method, target }, { status }] of await askAll({ headers: bearer(await make()) })) {
       expect([method, target, status]).toEqual([method, target, expect.toSatisfy(isNoRefusal)]);
     }
   });
 });
 
-describe('every operation of the admin API, asked by an application that may', () => {
+describe('every admin API operation, called by an authorized client', () => {
   const JSON_TYPE: [string, string] = ['Content-Type', 'application/json'];
   let headers: [string, string][];
   beforeAll(async () => {
@@ -329,7 +329,7 @@ describe('every operation of the admin API, asked by an application that may', (
   const named = () => operations.filter(({ path }) => path.includes('{'));
   const bodyOf = ({ body }: Asked) => (body === undefined ? undefined : JSON.stringify(body));
 
-  test('what does not exist is 404', async () => {
+  test('returns 404 for what does not exist', async () => {
     const done = actions().length;
     const answers = await Promise.all(named().map((asked) => answerTo(asked, asked.target, bodyOf(asked))));
     expect(answers).toEqual(named().map(({ method, path }) => `${method} ${path}: 404 not_found`));
@@ -338,7 +338,7 @@ describe('every operation of the admin API, asked by an application that may', (
   });
 
   test.each(['x', `${ABSENT}0`, ABSENT.replace('0', '9'), ABSENT.replace('T', 'U'), '%00'])(
-    'an id that is none (%s) is 400',
+    'returns 400 for the malformed id %s',
     async (id) => {
       const byId = named().filter(({ path }) => path.includes('{id}'));
       const target = ({ path }: Asked) => path.replace('{id}', id);
@@ -347,7 +347,7 @@ describe('every operation of the admin API, asked by an application that may', (
     },
   );
 
-  test('a body that makes no sense is 400, one of another type 415, and nothing is done', async () => {
+  test('returns 400 for an invalid body and 415 for another content type, without any effect', async () => {
     const ids = await existing();
     const done = actions().length;
     const taking = operations.filter(({ body }) => body !== undefined);

@@ -7,7 +7,7 @@ import { PROTECTIONS, placeOf, readSource } from './protections/index.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-test('every attack of the specification is made by a test, or waits for the feature it is on', () => {
+test('every attack in the specification has a test, or waits for its feature', () => {
   const files = filesByAttack(ROOT);
   expect(ATTACKS.map(([number]) => number)).toEqual(Array.from({ length: 187 }, (_, index) => index + 1));
   const forgotten = ATTACKS.filter(([number, , comesWith]) => comesWith === undefined && !files.has(number));
@@ -15,7 +15,7 @@ test('every attack of the specification is made by a test, or waits for the feat
   expect([...files.keys()].filter((number) => !ATTACKS.some(([known]) => known === number))).toEqual([]);
 });
 
-test('every fault of the specification is tried by something, or said to be missing', () => {
+test('every fault in the specification is tested, or listed as missing', () => {
   const files = filesByFault(ROOT);
   expect(FAULTS.map(([number]) => number)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   const forgotten = FAULTS.filter(([number, , missing]) => missing === undefined && !files.has(number));
@@ -23,7 +23,7 @@ test('every fault of the specification is tried by something, or said to be miss
   expect([...files.keys()].filter((number) => !FAULTS.some(([known]) => known === number))).toEqual([]);
 });
 
-test('a fault that is not tried, wholly or in part, is a known gap of the release notes', () => {
+test('every fault without full coverage is a known gap in the release notes', () => {
   const [, gaps = ''] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('\n### Known gaps\n');
   const missing = FAULTS.flatMap(([number, , lacking]) => (lacking === undefined ? [] : [nameOf(number)]));
   expect(missing.filter((name) => !gaps.includes(name))).toEqual([]);
@@ -31,12 +31,12 @@ test('a fault that is not tried, wholly or in part, is a known gap of the releas
 
 const nameOf = (number: number): string => `F-${String(number).padStart(2, '0')}`;
 
-test('what shows an attack or a fault without naming its number exists', () => {
+test('files that cover an attack or fault without citing its number exist', () => {
   const named = [...Object.values(SHOWN_BY), ...Object.values(FAULTS_TRIED_BY).flat()];
   expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-test('every protection that mutations.js takes out is in the source once, and its test has that name', () => {
+test('every protection that mutations.js removes occurs once in the source, and its test name exists', () => {
   const source = readSource(ROOT);
   const misplaced = PROTECTIONS.flatMap(({ name, removals }) =>
     removals.flatMap(({ text }) => placeOf(source, text).problem ?? []).map((problem) => `${name}: ${problem}`),

@@ -32,7 +32,7 @@ function expectPageError(shown: Shown): void {
   expect(shown.body).not.toContain('evil.example');
 }
 
-describe('a redirect URI that is not the registered https://app.example/cb (4.1)', () => {
+describe('a redirect URI other than the registered https://app.example/cb (4.1)', () => {
   test.each([
     'https://app.example/cb/',
     'https://app.example/cb/../evil',
@@ -49,7 +49,7 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
     'https://ａpp.example/cb',
     'https://xn--pp-hza.example/cb',
     'HTTPS://app.example/cb',
-  ])('%j: a page, no redirect, no grant (S-01)', async (redirect_uri) => {
+  ])('%j: an error page, no redirect, no grant (S-01)', async (redirect_uri) => {
     await attacked.changingNothing(async () => {
       expectPageError(await attacked.browser().get(attacked.authorizeUrl(C1, { redirect_uri })));
     });
@@ -63,7 +63,7 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
     'file:///etc/passwd',
     'blob:https://app.example/1',
     'about:blank',
-  ])('%j: a page (S-05)', async (redirect_uri) => {
+  ])('%j: an error page (S-05)', async (redirect_uri) => {
     expectPageError(await attacked.browser().get(attacked.authorizeUrl(C1, { redirect_uri })));
   });
 
@@ -72,18 +72,18 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
     ['empty', (url: string) => url.replace(/&redirect_uri=[^&]*/, '&redirect_uri=')],
     ['in array form', (url: string) => url.replace('&redirect_uri=', '&redirect_uri%5B%5D=')],
     ['given twice', (url: string) => `${url}&redirect_uri=${encodeURIComponent(SECOND_CALLBACK)}`],
-  ])('%s, where two are registered: a page (S-02)', async (_, change) => {
+  ])('%s, with two registered: an error page (S-02)', async (_, change) => {
     await attacked.changingNothing(async () => {
       expectPageError(await attacked.browser().get(change(attacked.authorizeUrl(C3))));
     });
   });
 });
 
-describe('a parameter given twice (RFC 6749 3.1)', () => {
+describe('a duplicate parameter (RFC 6749 3.1)', () => {
   const PAGE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
 
   test.each(SINGLE_PARAMETERS)(
-    '%s is invalid_request, also with one value, in the query and in a form (S-02)',
+    '%s is invalid_request, also with equal values, in the query and in a form (S-02)',
     async (name) => {
       const url = new URL(attacked.authorizeUrl(P1), ISSUER);
       const value = url.searchParams.get(name) ?? '1';
@@ -111,9 +111,9 @@ describe('a parameter given twice (RFC 6749 3.1)', () => {
   );
 });
 
-describe('the port of a native application (RFC 8252 7.3)', () => {
+describe('the port of a native app (RFC 8252 7.3)', () => {
   test.each(['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb', 'http://127.0.0.1:8080/cb', 'http://127.0.0.1:65535/cb'])(
-    '%s is the one exception from exact comparison, and only where the request came from (S-03)',
+    '%s is accepted as the exception to exact comparison, and receives the redirect (S-03)',
     async (callback) => {
       const browser = await attacked.signedIn('amira');
       const asking = { ...PN, callback };
@@ -153,7 +153,7 @@ describe('the port of a native application (RFC 8252 7.3)', () => {
   });
 });
 
-test('an unknown client is never redirected to the address that came along (S-06)', async () => {
+test('an unknown client never causes a redirect to the given URI (S-06)', async () => {
   const stranger: AttackedClient = { ...C1, id: UNKNOWN_ID, callback: 'https://evil.example/cb' };
   for (const asking of [stranger, { ...C1, id: UNKNOWN_ID }, { ...C1, id: `${C1.id}\0` }]) {
     expectPageError(await attacked.browser().get(attacked.authorizeUrl(asking)));
@@ -173,7 +173,7 @@ describe('the response', () => {
     ' +',
     '\u00e9\u2028\u{1F600}',
   ])(
-    'carries the state %j back byte for byte, with one code and one iss, the query of the address kept (S-07, S-08)',
+    'returns the state %j back byte for byte, with one code and one iss, and keeps the URI’s query (S-07, S-08)',
     async (state) => {
       const browser = await attacked.signedIn('amira');
       for (const response_mode of ['query', 'fragment']) {
@@ -205,7 +205,7 @@ describe('the response', () => {
     },
   );
 
-  test('to a state of 100 KiB is invalid_request, and the state is dropped (S-07)', async () => {
+  test('to a state of 100 KiB is invalid_request without the state (S-07)', async () => {
     const form = new URLSearchParams(attacked.authorizeUrl(C1, { state: 'x'.repeat(60_000) }).split('?')[1]);
     const shown = await attacked.browser().post('/authorize', form, { cookie: undefined });
     const { searchParams } = new URL(shown.location ?? '');
@@ -215,7 +215,7 @@ describe('the response', () => {
     expect((await attacked.browser().post('/authorize', form, { cookie: undefined })).status).toBe(413);
   });
 
-  test('to a POST that carried a password or a consent is 303, so that no browser posts it on (S-09)', async () => {
+  test('to a POST with a password or a consent is 303, so that browsers do not repost it (S-09)', async () => {
     const browser = attacked.browser();
     await browser.open(attacked.authorizeUrl(C3));
     await browser.submit({ username: 'bruno', password: PASSWORD });
@@ -227,7 +227,7 @@ describe('the response', () => {
   });
 });
 
-test('every other POST that decides or proves something is answered by 303 as well (S-09)', async () => {
+test('to every other POST with a decision or a credential is 303 as well (S-09)', async () => {
   const consentPath = async (browser: Browser, fields: Readonly<Record<string, string>>): Promise<void> => {
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', ...fields }));
     expect(new URL(browser.shown.url).pathname).toMatch(/^\/consent\//);
@@ -271,7 +271,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
     [{ prompt: 'login' }, 0],
     [{ prompt: 'login', max_age: '9999' }, 7200],
   ])(
-    '%j, %i s after signing in: the password is asked, no step skips it, auth_time is when it was given (S-11)',
+    '%j, %i s after sign-in: asks for the password, no step skips it, and auth_time is its time (S-11)',
     async (fields, age) => {
       const browser = await attacked.signedIn('amira');
       await attacked.code(browser, C1);
@@ -313,7 +313,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
     },
   );
 
-  test('with a silent request an old sign-in is login_required (S-10, S-11)', async () => {
+  test('returns login_required for an old sign-in with prompt=none (S-10, S-11)', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     attacked.clock.advanceSeconds(7200);
@@ -330,7 +330,7 @@ function reauthPath(shown: Shown): string {
   return pathname + search;
 }
 
-test('request_uri and request fetch nothing and never replace the other parameters (S-12, S-13)', async () => {
+test('request_uri and request never cause a fetch and never override other parameters (S-12, S-13)', async () => {
   let connections = 0;
   const listener = createServer((socket) => {
     connections += 1;
@@ -357,7 +357,7 @@ test('request_uri and request fetch nothing and never replace the other paramete
   expect(connections).toBe(0);
 });
 
-test('iss is the issuer of the metadata, byte for byte, on success and on errors, in every response mode (S-23)', async () => {
+test('iss equals the metadata issuer byte for byte, on success and error, in every response mode (S-23)', async () => {
   const metadata = await attacked.ask({ target: '/.well-known/openid-configuration' });
   const issuer = textMember(metadata, 'issuer');
   expect(headerOf(metadata, 'content-type')).toBe('application/json');

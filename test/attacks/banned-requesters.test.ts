@@ -67,7 +67,7 @@ async function open(browser: Browser, address: string, headers: Readonly<Record<
 }
 
 describe('a banned requester', () => {
-  test('reads on a 403 page why no client is let in, and can cancel', async () => {
+  test('sees a 403 page with the reason, and can cancel', async () => {
     const browser = await attacked.signedIn('amira');
     const refusals = await refusalsOf(async () => {
       await browser.get(attacked.authorizeUrl(C1), HERE);
@@ -81,7 +81,7 @@ describe('a banned requester', () => {
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('access_denied');
   });
 
-  test('cannot decide on a consent page that was opened elsewhere', async () => {
+  test('cannot decide on a consent page opened from another address', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
     const refusals = await refusalsOf(async () =>
@@ -92,7 +92,7 @@ describe('a banned requester', () => {
     expect(await grants('fulfilled_at is not null')).toBe(0);
   });
 
-  test('gets access_denied for a silent request, also with a consent of before', async () => {
+  test('gets access_denied for a silent request, even with an earlier consent', async () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.code(browser, C1);
     const refusals = await refusalsOf(async () => browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }), HERE));
@@ -102,14 +102,14 @@ describe('a banned requester', () => {
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
   });
 
-  test('is not let through by a consent of before', async () => {
+  test('is not let through by an earlier consent', async () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.code(browser, C1);
     await open(browser, attacked.authorizeUrl(C1), HERE);
     expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
   });
 
-  test('cannot exchange a code, which others still can', async () => {
+  test('cannot exchange a code, which other addresses still can', async () => {
     const browser = await attacked.signedIn('amira');
     const code = await attacked.code(browser, C1);
     const form = { grant_type: 'authorization_code', code, redirect_uri: C1.callback };
@@ -126,7 +126,7 @@ describe('a banned requester', () => {
     expect((await post('/oauth2/token', form, {})).status).toBe(200);
   });
 
-  test('gets no token for a client itself', async () => {
+  test('gets no client credentials token', async () => {
     const refusals = await refusalsOf(async () => {
       const answer = await post('/oauth2/token', { grant_type: 'client_credentials' }, BY_PROGRAM);
       expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'invalid_scope']);
@@ -135,7 +135,7 @@ describe('a banned requester', () => {
     expect((await post('/oauth2/token', { grant_type: 'client_credentials' }, {})).status).toBe(200);
   });
 
-  test('can let no device in, but refuse it; and a banned device gets access_denied', async () => {
+  test('can deny a device but not approve it; a banned device gets access_denied', async () => {
     const codes = await post('/oauth2/device', { scope: 'openid' }, {});
     const deviceCode = textMember(codes, 'device_code');
     attacked.secrets.add(deviceCode);
@@ -164,7 +164,7 @@ describe('a banned requester', () => {
     expect((await post('/oauth2/token', form, {})).status).toBe(200);
   });
 
-  test('registers no client and changes none', async () => {
+  test('cannot register or update clients', async () => {
     const registered = await sendJson('POST', '/oauth2/registration', METADATA, {});
     const registrationToken = textMember(registered, 'registration_access_token');
     attacked.secrets.add(registrationToken).add(textMember(registered, 'client_secret'));
@@ -189,7 +189,7 @@ describe('a banned requester', () => {
     ]);
   });
 
-  test('costs no statement more than anybody else', async () => {
+  test('costs no additional statement', async () => {
     const lastQueries = () => attacked.service.requestLines().at(-1)?.queries ?? -1;
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));

@@ -41,7 +41,7 @@ interface Stored {
   readonly bytes: number;
 }
 
-test(`${REQUESTS} distinct requests of a stranger to each route store few rows and hold no memory`, {
+test(`${REQUESTS} distinct unauthenticated requests to each route store few rows and retain no memory`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const form = await blankForm();

@@ -30,7 +30,7 @@ async function askEverything(
   return answers;
 }
 
-describe('what a shared cache may keep (S-153)', () => {
+describe('responses that shared caches may store (S-153)', () => {
   const POISON: [string, string][] = [
     ['Host', 'evil.example'],
     ['X-Forwarded-Host', 'evil.example'],
@@ -47,7 +47,7 @@ describe('what a shared cache may keep (S-153)', () => {
     ['X-HTTP-Method-Override', 'POST'],
   ];
 
-  test.each(SHARED)('%s depends on nothing but its address', async (target) => {
+  test.each(SHARED)('%s varies only by URL', async (target) => {
     const plain = await attacked.ask({ target });
     expect(headerOf(plain, 'cache-control')).toMatch(/^public, max-age=\d+/);
     for (const header of POISON) {
@@ -61,14 +61,14 @@ describe('what a shared cache may keep (S-153)', () => {
     expect((await attacked.ask({ target: `${target}${separator}evil=1` })).body).toBe(plain.body);
   });
 
-  test('is asked for again by its tag, and a stale one gets the whole answer', async () => {
+  test('revalidate by ETag, and a stale one gets the full response', async () => {
     const target = '/oauth2/keys.json';
     const tag = headerOf(await attacked.ask({ target }), 'etag');
     expect((await attacked.ask({ target, headers: [['If-None-Match', tag ?? '']] })).status).toBe(304);
     expect((await attacked.ask({ target, headers: [['If-None-Match', '"stale"']] })).status).toBe(200);
   });
 
-  test('is nothing that sets a cookie, shows an error or depends on who asks', async () => {
+  test('never set a cookie, show an error or depend on the caller', async () => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     for (const { path, answer } of await askEverything([['Cookie', cookie]])) {
@@ -81,7 +81,7 @@ describe('what a shared cache may keep (S-153)', () => {
   });
 });
 
-describe('pages of other origins (S-154)', () => {
+describe('requests from other origins (S-154)', () => {
   const READ = { origin: '*', methods: 'GET' };
   const CALL = { origin: '*', methods: 'GET, POST' };
   const CHAT = { origin: '*', methods: 'GET, POST, PUT, DELETE, OPTIONS' };
@@ -109,7 +109,7 @@ describe('pages of other origins (S-154)', () => {
   };
 
   test.each(['https://evil.example', 'https://evil.example.test', 'null', ISSUER.slice(0, -1)])(
-    'of %s may read what security 3.7 lists, never with credentials, and are never named',
+    'of %s may read what security 3.7 lists, without credentials, and are never echoed',
     async (origin) => {
       for (const { method, target, path } of attacked.routes()) {
         const expected = MATRIX[path];
@@ -136,7 +136,7 @@ describe('pages of other origins (S-154)', () => {
     },
   );
 
-  test('a signed-in person’s page is not readable from another origin, errors and preflights included', async () => {
+  test('a signed-in user’s page is not readable from another origin, including errors and preflights', async () => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers: [string, string][] = [
@@ -150,8 +150,8 @@ describe('pages of other origins (S-154)', () => {
   });
 });
 
-describe('headers of every answer (S-155)', () => {
-  test('say what it is, who may show it and who may keep it', async () => {
+describe('response headers (S-155)', () => {
+  test('declare content type, framing and caching', async () => {
     for (const { path, errorFormat, answer } of await askEverything()) {
       const get = (name: string): string | undefined => headerOf(answer, name);
       expect([path, get('x-content-type-options')]).toEqual([path, 'nosniff']);
@@ -191,7 +191,7 @@ describe('headers of every answer (S-155)', () => {
     }
   });
 
-  test('a redirect that carries a code is kept by nobody and tells nobody where it came from', async () => {
+  test('a redirect that carries a code is not cached and sends no referrer', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     const { headers } = await browser.get(attacked.authorizeUrl(C1));
@@ -199,7 +199,7 @@ describe('headers of every answer (S-155)', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   });
 
-  test('tokens and what is known about them are kept by nobody', async () => {
+  test('tokens and token metadata are not cached', async () => {
     const { accessToken, answer } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     expect([headerOf(answer, 'cache-control'), headerOf(answer, 'pragma')]).toEqual(['no-store', 'no-cache']);
     const others = [
@@ -214,7 +214,7 @@ describe('headers of every answer (S-155)', () => {
   });
 });
 
-test('nothing private runs as a script or shows as an image of another site (S-156)', async () => {
+test('private responses do not load as scripts or images of another site (S-156)', async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
   const bearer: [string, string] = ['Authorization', `Bearer ${accessToken}`];
   const info = await attacked.ask({ target: '/oauth2/userinfo', headers: [bearer, ['Accept', 'text/javascript']] });

@@ -91,7 +91,7 @@ async function expectRefused(client_assertion: string): Promise<void> {
   expect(headerOf(answer, 'www-authenticate')).toMatch(/^Basic realm="/);
 }
 
-test('the client itself is let in, with the header that the attacks start from', async () => {
+test("accepts the client's own assertion, with the header that the attacks start from", async () => {
   expect((await ask(await assertion())).status).toBe(200);
   expect((await ask(forged({ alg: 'ES256', kid: 'one' }, withKey(own.privateKey)))).status).toBe(200);
   expect((await ask(forged({ alg: 'HS256' }, withMac(SECRET), CS))).status).toBe(200);
@@ -138,7 +138,7 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     ['x5u', (origin) => ({ x5u: `${origin}/certificate` })],
     ['x5c', () => ({ x5c })],
     ['x5c under the kid of the client', () => ({ kid: 'one', x5c })],
-  ])('%s that names the key of the attacker', async (_, header) => {
+  ])("%s that names the attacker's key", async (_, header) => {
     await expectRefused(forged({ alg: 'ES256', ...header(peer.origin) }, withKey(attackers)));
     expect(peer.connections()).toBe(0);
     expect(attacked.service.logLines().join('\n')).not.toContain('peer.example');
@@ -157,7 +157,7 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     await expectRefused(forged({ alg: 'ES256', kid }, withKey(own.privateKey)));
   });
 
-  test('kid of 64 KiB, which no form has room for', async () => {
+  test('kid of 64 KiB, which exceeds the form limit', async () => {
     const answer = await ask(forged({ alg: 'ES256', kid: 'k'.repeat(65_536) }, withKey(own.privateKey)));
     expect(answer.status).toBe(413);
   });
@@ -172,7 +172,7 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     ['no JSON', 'ES256'],
   ])('%s', async (_, header) => await expectRefused(forged(header, withKey(own.privateKey))));
 
-  test('claims that are repeated, a JWT inside of a JWT, and an encrypted one', async () => {
+  test('duplicate claims, a nested JWT, and an encrypted JWT', async () => {
     const header = { alg: 'ES256', kid: 'one' };
     const seconds = Math.floor(attacked.clock.now() / 1000);
     const twice = `{"sub":"${C1.id}","sub":"${CJ}","iss":"${CJ}","aud":"${ISSUER}","exp":${seconds + 60},"jti":"twice"}`;
@@ -185,8 +185,8 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
   });
 });
 
-describe('a good assertion that is sent again (S-33)', () => {
-  test('20 times at once over two instances: one is served', async () => {
+describe('a replayed valid assertion (S-33)', () => {
+  test('20 times at once over two instances: one succeeds', async () => {
     await attacked.withSecondInstance(async (second) => {
       for (const parts of [{}, { clientId: CS, key: SECRET, header: {} }]) {
         const once = await assertion(parts);
@@ -210,7 +210,7 @@ describe('a good assertion that is sent again (S-33)', () => {
     });
   });
 
-  test('to another endpoint, and for a token that it would revoke', async () => {
+  test('at another endpoint, or for a token that it would revoke', async () => {
     const browser = await attacked.signedIn('amira');
     const { accessToken, refreshToken } = await attacked.tokens(browser, C1);
     const once = await assertion();
@@ -228,7 +228,7 @@ describe('a good assertion that is sent again (S-33)', () => {
   });
 });
 
-describe('client_secret_jwt with another key than the secret is refused (S-34)', () => {
+describe('client_secret_jwt with a key other than the secret is refused (S-34)', () => {
   test.each<[string, unknown, Signer]>([
     [
       'RS256 by the attacker',
@@ -243,7 +243,7 @@ describe('client_secret_jwt with another key than the secret is refused (S-34)',
   ])('%s', async (_, header, signer) => await expectRefused(forged(header, signer, CS)));
 });
 
-describe('a JWT that this service signed is no other kind of proof (S-36)', () => {
+describe('a JWT signed by this service is not accepted as another kind of proof (S-36)', () => {
   let idToken: string;
   let held: HeldTokens;
   beforeAll(async () => {
@@ -265,7 +265,7 @@ describe('a JWT that this service signed is no other kind of proof (S-36)', () =
     expect(introspected).toEqual({ active: false });
   });
 
-  test('as a hint once it was altered', async () => {
+  test('as a hint after being altered', async () => {
     const [head = '', body = '', signature = ''] = idToken.split('.');
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
     const other = [head, encode({ ...claims, aud: CJ }), signature].join('.');

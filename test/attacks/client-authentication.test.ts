@@ -35,7 +35,7 @@ function expectRefused(answer: RawAnswer, status: number, error: string): void {
   if (status === 401) expect(headerOf(answer, 'www-authenticate')).toMatch(/^Basic realm="/);
 }
 
-describe('credentials that are not those of the client (S-28)', () => {
+describe('credentials that do not match the client (S-28)', () => {
   const REFUSED: [string, Record<string, string>, string | undefined][] = [
     ['a wrong secret', {}, encoded(`${C1.id}:wrong-secret-of-the-client`)],
     ['an empty secret', {}, encoded(`${C1.id}:`)],
@@ -94,7 +94,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     }
   });
 
-  test('a pair of colon and plus is read as RFC 6749 2.3.1 says, and as clients send it', async () => {
+  test('credentials with colon and plus are read per RFC 6749 2.3.1, and as clients send them', async () => {
     expect((await attacked.post('/oauth2/token', FORM, basic(C1))).status).toBe(200);
     expect(
       (await attacked.post('/oauth2/token', FORM, encoded(`${C1.id}:${encodeURIComponent(C1.secret)}`))).status,
@@ -104,7 +104,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     expectRefused(await attacked.post('/oauth2/token', FORM, plus), 401, 'invalid_client');
   });
 
-  test('a secret with colon, plus, percent and blank: the right pair passes in either encoding, nothing near it does', async () => {
+  test('a secret with colon, plus, percent and space is accepted in either encoding; near misses are not', async () => {
     const raw = encoded(`${CE.id}:${CE.secret}`);
     const form = encoded(`${CE.id}:${new URLSearchParams({ x: CE.secret }).toString().slice(2)}`);
     for (const right of [raw, form, encoded(`${CE.id}:${encodeURIComponent(CE.secret)}`)]) {
@@ -123,7 +123,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
   });
 
-  test('holds at every endpoint of clients', async () => {
+  test('applies to every endpoint with client authentication', async () => {
     const fields = { ...FORM, token: 'x', response_type: 'code', scope: 'openid', redirect_uri: C1.callback };
     for (const path of ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke', '/oauth2/par', '/oauth2/device']) {
       await attacked.changingNothing(async () => {
@@ -140,7 +140,7 @@ describe('credentials that are not those of the client (S-28)', () => {
 });
 
 describe('a public client (S-29)', () => {
-  test('that sends a secret is refused', async () => {
+  test('is refused when it sends a secret', async () => {
     const inForm = { ...FORM, client_id: P1.id, client_secret: 'x' };
     expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
     expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:x`)), 401, 'invalid_client');
@@ -154,7 +154,7 @@ describe('a public client (S-29)', () => {
     expect((await attacked.refresh(P1, refreshToken)).status).toBe(200);
   });
 
-  test('gets no token for itself, with an empty secret neither', async () => {
+  test('gets no client credentials token, even with an empty secret', async () => {
     await attacked.changingNothing(async () => {
       for (const scope of ['', 'openid', 'urn:latchkey:admin']) {
         const answer = await attacked.post('/oauth2/token', { ...FORM, scope, client_id: P1.id });
@@ -166,7 +166,7 @@ describe('a public client (S-29)', () => {
   });
 });
 
-test('the key set holds public members only, each key with its use and name (S-37)', async () => {
+test('the key set contains only public members, each key with its use and id (S-37)', async () => {
   const answer = await attacked.ask({ target: '/oauth2/keys.json' });
   const { keys } = jsonOf(answer);
   if (!Array.isArray(keys)) return expect.fail('no keys');

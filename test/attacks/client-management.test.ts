@@ -55,7 +55,7 @@ test.each(['GET', 'PUT', 'DELETE'])('%s with the token of another client changes
   }
 });
 
-test('nobody becomes a client of the configuration, or changes one (S-55)', async () => {
+test('no token can create or change a client of the configuration (S-55)', async () => {
   const { token } = await registered();
   for (const method of ['GET', 'PUT', 'DELETE']) {
     const body = method === 'PUT' ? { ...BODY, client_id: C1.id } : undefined;
@@ -63,7 +63,7 @@ test('nobody becomes a client of the configuration, or changes one (S-55)', asyn
   }
 });
 
-test('a token ends with its client, and when the configuration takes the client over (S-55)', async () => {
+test('a registration token ends with its client, or when the configuration takes over the client (S-55)', async () => {
   const [deleted, taken] = [await registered(), await registered()];
   expect((await manage('DELETE', deleted.id, deleted.token)).status).toBe(204);
   const uuid = `select id from oauth2_clients where metadata->>'client_uri' is not null`;
@@ -91,7 +91,7 @@ test.each<[string, (victim: Victim) => object]>([
   ['another birthday', () => ({ client_id_issued_at: 0 })],
   ['a redirect URI elsewhere', () => ({ redirect_uris: ['https://evil.example/cb'] })],
   ['a scheme that browsers execute', () => ({ redirect_uris: ['javascript:alert(1)'] })],
-])('with %s the client stays as it is (S-55)', async (_, changes) => {
+])('with %s the client stays unchanged (S-55)', async (_, changes) => {
   const victim = await registered();
   const body = { ...BODY, client_id: victim.id, ...changes(victim) };
   const answer = await attacked.changingNothing(() => manage('PUT', victim.id, victim.token, body));
@@ -99,7 +99,7 @@ test.each<[string, (victim: Victim) => object]>([
   expect(['invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(answer)['error']);
 });
 
-test('a client gains no rights by what it says of itself later (S-55)', async () => {
+test('a client gains no rights by updating its metadata (S-55)', async () => {
   const victim = await registered();
   const rights = { first_party: true, is_static: true, strict_auth_method: false, id_token_claims: false };
   const answer = await manage('PUT', victim.id, victim.token, { ...BODY, client_id: victim.id, ...rights });
@@ -110,8 +110,8 @@ test('a client gains no rights by what it says of itself later (S-55)', async ()
   expect(browser.shown.text).toContain('This app registered itself.');
 });
 
-describe('at the same moment on two instances (S-55)', () => {
-  test('a client is deleted once', async () => {
+describe('concurrent requests on two instances (S-55)', () => {
+  test('delete a client only once', async () => {
     await attacked.withSecondInstance(async (second) => {
       for (let round = 0; round < 20; round += 1) {
         const victim = await registered();
@@ -124,7 +124,7 @@ describe('at the same moment on two instances (S-55)', () => {
     });
   });
 
-  test('what is replaced while it is deleted does not come back', async () => {
+  test('do not restore a client that is replaced while it is deleted', async () => {
     await attacked.withSecondInstance(async (second) => {
       for (let round = 0; round < 20; round += 1) {
         const victim = await registered();
@@ -139,7 +139,7 @@ describe('at the same moment on two instances (S-55)', () => {
     });
   });
 
-  test('one secret is issued, however often one is asked for', async () => {
+  test('issue one secret, however often it is requested', async () => {
     await attacked.withSecondInstance(async (second) => {
       for (let round = 0; round < 10; round += 1) {
         const victim = await registered();
@@ -154,7 +154,7 @@ describe('at the same moment on two instances (S-55)', () => {
     });
   });
 
-  test('no session outlives a client that is deleted while someone signs in with it', async () => {
+  test('leave no session of a client that is deleted during a sign-in', async () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.withSecondInstance(async (second) => {
       for (let round = 0; round < 20; round += 1) {

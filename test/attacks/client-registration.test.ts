@@ -54,7 +54,7 @@ describe('redirect URIs', () => {
     ...['com.example:/cb', 'example.app:/cb', 'app.example:/cb'],
   ];
 
-  test.each(NATIVE)('a web application can neither take %s nor use it (S-04)', async (uri) => {
+  test.each(NATIVE)('a web application can neither register %s nor use it (S-04)', async (uri) => {
     const own = 'https://app.example/cb';
     // A public client with only loopback redirect URIs counts as native unless its metadata says otherwise.
     if (!uri.startsWith('http:')) await expectRefused({ redirect_uris: [uri] }, 'invalid_redirect_uri');
@@ -73,7 +73,7 @@ describe('redirect URIs', () => {
     }
   });
 
-  test('a native application takes only a private scheme of its own website (S-04)', async () => {
+  test('a native application may only register a private scheme of its own website (S-04)', async () => {
     const native = { application_type: 'native' };
     for (const uri of ['com.example:/cb', 'example:/cb', 'example.app.evil:x', 'example.app://evil.example/cb']) {
       await expectRefused({ ...native, redirect_uris: [uri] }, 'invalid_redirect_uri');
@@ -97,14 +97,14 @@ describe('redirect URIs', () => {
       'about:blank',
       'ABOUT:blank',
     ],
-  ])('%j is refused for every kind of application (S-05)', async (uri) => {
+  ])('%j is refused for every application type (S-05)', async (uri) => {
     for (const application_type of ['web', 'native']) {
       await expectRefused({ application_type, redirect_uris: [uri] }, 'invalid_redirect_uri');
     }
   });
 });
 
-test('an application that registered itself gets no rights by what it says of itself (S-49)', async () => {
+test('a dynamically registered application gains no rights from its own metadata (S-49)', async () => {
   const admin = 'urn:latchkey:admin';
   const client = await registered({
     ...{ token_endpoint_auth_method: 'client_secret_basic', grant_types: ['client_credentials', 'authorization_code'] },
@@ -129,7 +129,7 @@ test('an application that registered itself gets no rights by what it says of it
   });
 });
 
-test('an ordinary person cannot give such an application more than they have (S-49)', async () => {
+test('an ordinary user cannot grant such an application more rights than their own (S-49)', async () => {
   const admin = 'urn:latchkey:admin';
   const client = await registered({ client_name: 'Powers', scope: `openid ${admin} urn:synapse:admin:*` });
   for (const scope of [admin, `openid ${admin}`, 'openid urn:synapse:admin:*']) {
@@ -148,7 +148,7 @@ test('an ordinary person cannot give such an application more than they have (S-
   attacked.secrets.add(textMember(answer, 'access_token'));
 });
 
-describe('addresses of pages', () => {
+describe('page URLs', () => {
   const HOSTILE = [
     ...['javascript:alert(1)', 'data:text/html,x', 'http://app.example/', 'https://localhost/', 'https://127.0.0.1/'],
     ...['https://[::1]/', 'https://2130706433/', 'https://0x7f.1/', 'https://192.0.2.1/', 'https://me@app.example/'],
@@ -164,7 +164,7 @@ describe('addresses of pages', () => {
   ];
 
   test.each(['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'initiate_login_uri'])(
-    '%s is a plain https address of the client’s host (S-50)',
+    '%s must be a plain https URL on the client’s host (S-50)',
     async (name) => {
       for (const uri of HOSTILE) await expectRefused({ [name]: uri }, 'invalid_client_metadata');
       if (name !== 'client_uri') await expectRefused({ [name]: 'https://evil.example/' }, 'invalid_client_metadata');
@@ -215,7 +215,7 @@ describe('oversized and malformed bodies (S-51)', () => {
     },
   );
 
-  test('members named __proto__ and constructor change no object', async () => {
+  test('members named __proto__ and constructor do not alter any object', async () => {
     const answer = await send(
       `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},${JSON.stringify(BODY).slice(1)}`,
     );
@@ -225,7 +225,7 @@ describe('oversized and malformed bodies (S-51)', () => {
   });
 });
 
-test('no address of a registration is ever contacted (S-52)', async () => {
+test('no URL in a registration is ever fetched (S-52)', async () => {
   let connections = 0;
   const listener = createServer((socket) => {
     connections += 1;
@@ -244,7 +244,7 @@ test('no address of a registration is ever contacted (S-52)', async () => {
   expect(connections).toBe(0);
 });
 
-test('the answer tells neither an open from a closed port nor a name inside from one that does not exist (S-52)', async () => {
+test('the response reveals neither open and closed ports nor internal host names (S-52)', async () => {
   const listener = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const bound = listener.address();
@@ -268,7 +268,7 @@ test('the answer tells neither an open from a closed port nor a name inside from
   await new Promise((resolve) => listener.close(resolve));
 });
 
-describe('contradictions', () => {
+describe('contradictory metadata', () => {
   test.each<[object]>([
     [{ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' }],
     [{ grant_types: ['client_credentials'] }],
@@ -283,7 +283,7 @@ describe('contradictions', () => {
     await expectRefused(members, 'invalid_client_metadata');
   });
 
-  test('a private key is refused, neither stored nor logged (S-53)', async () => {
+  test('a private key is refused and neither stored nor logged (S-53)', async () => {
     // Otherwise valid, so that nothing else rejects it.
     const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     attacked.secrets.add(jwk.d ?? expect.fail('no private key'));
@@ -294,7 +294,7 @@ describe('contradictions', () => {
 });
 
 describe('many registrations from one address (S-54)', () => {
-  test('different ones end at the limit', async () => {
+  test('distinct registrations stop at the limit', async () => {
     const address = attacked.newAddress();
     const before = await attacked.count('oauth2_clients');
     const answers: RawAnswer[] = [];
@@ -306,7 +306,7 @@ describe('many registrations from one address (S-54)', () => {
     expect((await attacked.count('oauth2_clients')) - before).toBe(10);
   });
 
-  test('equal ones end at the limit as well, and are one client', async () => {
+  test('equal registrations stop at the limit as well, and create one client', async () => {
     const address = attacked.newAddress();
     const before = await attacked.count('oauth2_clients');
     const answers: RawAnswer[] = [];
@@ -316,7 +316,7 @@ describe('many registrations from one address (S-54)', () => {
     expect((await attacked.count('oauth2_clients')) - before).toBe(1);
   });
 
-  test('equal ones are one client, from wherever they come', async () => {
+  test('equal registrations create one client, whatever their address', async () => {
     const before = await attacked.count('oauth2_clients');
     const answers = await Promise.all(Array.from({ length: 50 }, () => register({ client_name: 'Equal' })));
     expect(new Set(answers.map((answer) => jsonOf(answer)['client_id'])).size).toBe(1);
@@ -324,7 +324,7 @@ describe('many registrations from one address (S-54)', () => {
   });
 });
 
-describe('an application that poses as another one (S-56)', () => {
+describe('an application that impersonates another one (S-56)', () => {
   /** A client name and how pages display it. Undefined means that they display the client ID. */
   const POSING: [string, string | undefined][] = [
     ['Latchkey', 'Latchkey'],
@@ -353,14 +353,14 @@ describe('an application that poses as another one (S-56)', () => {
     expect(text).toContain('This app registered itself.');
   }
 
-  test.each(POSING)('called %j is shown as not verified, with its host', async (client_name, shown) => {
+  test.each(POSING)('named %j is shown as unverified, with its host', async (client_name, shown) => {
     const client = await registered({ client_name });
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(client));
     expectUnmasked(browser.shown, shown ?? client.id);
   });
 
-  test.each(POSING)('called %j is shown so on the pages of a device, too (S-56)', async (client_name, shown) => {
+  test.each(POSING)('named %j is also shown that way on device pages (S-56)', async (client_name, shown) => {
     const client = await registered({ client_name, grant_types: [DEVICE_CODE_GRANT_TYPE], response_types: [] });
     const codes = jsonOf(await attacked.post('/oauth2/device', { client_id: client.id, scope: 'openid' }));
     const browser = await attacked.signedIn('amira');
@@ -376,7 +376,7 @@ describe('an application that poses as another one (S-56)', () => {
     expect(browser.shown.body).not.toMatch(UNSEEN);
   });
 
-  test('in the language of the reader alone is shown as plainly', async () => {
+  test("with a name only in the user's language is also shown as unverified", async () => {
     const names = { client_name: 'Harbour', 'client_name#de': 'Lat\u200bchkey' };
     const client = await registered(names);
     const browser = await attacked.signedIn('amira');
@@ -386,12 +386,12 @@ describe('an application that poses as another one (S-56)', () => {
     expect(browser.shown.text).toContain('Diese App hat sich selbst registriert.');
   });
 
-  test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a name', async (client_name) => {
+  test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a valid name', async (client_name) => {
     await expectRefused({ client_name }, 'invalid_client_metadata');
   });
 });
 
-test('a client that registered itself redeems a code with its verifier', async () => {
+test('a dynamically registered client redeems a code with its verifier', async () => {
   const client = await registered({ client_name: 'Whole way' });
   const code = await attacked.code(await attacked.signedIn('bruno'), client, { code_challenge: CHALLENGE });
   const answer = await attacked.exchange(client, code, { code_verifier: VERIFIER });

@@ -29,8 +29,8 @@ function expectNoTokens(answer: RawAnswer, error = 'invalid_grant'): void {
   expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
 }
 
-describe('a code in the wrong hands', () => {
-  test('is refused to another client with everything else right, and stays good for its own (S-14)', async () => {
+describe('an intercepted code', () => {
+  test('is refused to another client with otherwise valid data, and stays valid for its own client (S-14)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
     const stolen = { redirect_uri: C1.callback, code_verifier: VERIFIER };
     const before = attacked.service.logLines().length;
@@ -39,7 +39,7 @@ describe('a code in the wrong hands', () => {
     expect((await attacked.exchange(C1, code, { code_verifier: VERIFIER })).status).toBe(200);
   });
 
-  test('is worth nothing one second after its time (S-15)', async () => {
+  test('is invalid one second after its expiry (S-15)', async () => {
     const browser = await attacked.signedIn('amira');
     for (const [asking, fields] of [
       [C1, {}],
@@ -58,7 +58,7 @@ describe('a code in the wrong hands', () => {
     }
   });
 
-  test('presented again after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
+  test('replayed after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
     const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     attacked.clock.advanceSeconds(1);
     expectNoTokens(await attacked.exchange(C1, code));
@@ -72,14 +72,14 @@ describe('a code in the wrong hands', () => {
   test.each<[string, Record<string, string>]>([
     ['another verifier', { code_verifier: VERIFIER.replace('d', 'e') }],
     ['no verifier', { code_verifier: '' }],
-  ])('presented again at once with %s is no double send: it ends the session (S-16)', async (_, fields) => {
+  ])('replayed immediately with %s is no double send: it ends the session (S-16)', async (_, fields) => {
     const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
     expectNoTokens(await attacked.exchange(P1, code, fields));
     expect(await attacked.introspect(accessToken)).toEqual({ active: false });
     expectNoTokens(await attacked.refresh(P1, refreshToken));
   });
 
-  test('presented again by another client ends nobody’s session, however late (S-14, S-16)', async () => {
+  test('replayed by another client never ends the user’s session (S-14, S-16)', async () => {
     const { code, accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     for (const seconds of [1, 24]) {
       attacked.clock.advanceSeconds(seconds);
@@ -91,7 +91,7 @@ describe('a code in the wrong hands', () => {
     expect(await attacked.introspect(accessToken)).toMatchObject({ active: true });
   });
 
-  test('is redeemed once by 50 requests at once over two instances (S-17)', async () => {
+  test('is redeemed once by 50 concurrent requests on two instances (S-17)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
       const sessions = await attacked.count('oauth2_sessions');
@@ -110,7 +110,7 @@ describe('a code in the wrong hands', () => {
     });
   });
 
-  test('injected into the attacker’s own sign-in fails on PKCE, and the nonce is the victim’s (S-21)', async () => {
+  test('injected into the attacker’s sign-in fails on PKCE, and carries the victim’s nonce (S-21)', async () => {
     const stolen = await attacked.code(await attacked.signedIn('amira'), P1, { nonce: 'of the victim' });
     // The attacker's own request has another challenge, and the application holds its verifier.
     const verifier = 'another-verifier-of-forty-three-characters-0';
@@ -120,7 +120,7 @@ describe('a code in the wrong hands', () => {
     expect(claims['nonce']).toBe('of the victim');
   });
 
-  test('is refused with another redirect URI of the same client, and with none (S-22)', async () => {
+  test('is refused with another redirect URI of the same client, and without one (S-22)', async () => {
     const browser = await attacked.signedIn('amira');
     for (const redirect_uri of [SECOND_CALLBACK, '', `${C3.callback}/`]) {
       const code = await attacked.code(browser, C3);
@@ -163,7 +163,7 @@ describe('PKCE', () => {
     expectNoTokens(await attacked.post('/oauth2/token', body, basic(C1)), 'invalid_request');
   });
 
-  test('a verifier where no challenge was sent shows that the request was tampered with (S-19)', async () => {
+  test('a verifier without an earlier challenge is treated as tampering (S-19)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     expectNoTokens(await attacked.exchange(C1, code, { code_verifier: VERIFIER }));
   });
@@ -191,8 +191,8 @@ describe('PKCE', () => {
   });
 });
 
-describe('a request that waits for consent', () => {
-  test('a consent is decided by the person who saw the page: not by the next person in the same browser (S-24)', async () => {
+describe('a request that awaits consent', () => {
+  test('is decided by the user who saw the page, not by the next user of the same browser (S-24)', async () => {
     const browser = await attacked.signedIn('amira');
     await asked(browser);
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
@@ -206,7 +206,7 @@ describe('a request that waits for consent', () => {
     });
   });
 
-  test('opened in another browser is asked about there, for the person there (S-24)', async () => {
+  test('opened in another browser asks the user signed in there (S-24)', async () => {
     const grant = await asked(await attacked.signedIn('amira'));
     const other = await attacked.signedIn('bruno');
     // Bruno has already consented to this client. Only the browser that made the request may skip the consent page.
@@ -224,7 +224,7 @@ describe('a request that waits for consent', () => {
     expect(other.shown.location, 'in the browser that made it').toContain('code=');
   });
 
-  test('decided by a form of another browser is that person’s own answer, never a mixed pair (S-24)', async () => {
+  test('decided by a form of another browser counts for that user only, never mixed (S-24)', async () => {
     const victim = await attacked.signedIn('amira');
     const grant = await asked(victim);
     const seen = victim.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
@@ -258,7 +258,7 @@ describe('a request that waits for consent', () => {
     expect(late.body).not.toContain(code);
   });
 
-  test('decided in one browser and to be posted to the client is not carried out in another (S-24)', async () => {
+  test('decided in one browser with form_post is not carried out in another (S-24)', async () => {
     const victim = await attacked.signedIn('amira');
     await victim.open(
       attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent', response_mode: 'form_post' }),
@@ -283,7 +283,7 @@ describe('a request that waits for consent', () => {
     [59, false],
     [61, true],
   ])(
-    'posted and opened by its ticket %i s later, the way of a link from a stranger: asked is %s (S-24)',
+    'opened by its ticket %i s after the POST, as from a stranger’s link: consent asked: %s (S-24)',
     async (seconds, isAsked) => {
       const victim = await attacked.signedIn('amira');
       await attacked.code(victim, C3);
@@ -300,22 +300,19 @@ describe('a request that waits for consent', () => {
   test.each([
     [3599, false],
     [3601, true],
-  ])(
-    'made in this browser %i s ago, perhaps by someone else at its keyboard: asked is %s (S-24)',
-    async (seconds, isAsked) => {
-      await patient.code(await patient.signedIn('amira'), C3);
-      const browser = patient.browser();
-      await browser.get(patient.authorizeUrl(C3));
-      const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
-      patient.clock.advanceSeconds(seconds - 1);
-      await patient.signedIn('amira', browser);
-      await browser.open(`/authorize/${id}`);
-      expect(isConsent(browser.shown)).toBe(isAsked);
-      expect(browser.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
-    },
-  );
+  ])('made in this browser %i s ago, perhaps by another user: consent asked: %s (S-24)', async (seconds, isAsked) => {
+    await patient.code(await patient.signedIn('amira'), C3);
+    const browser = patient.browser();
+    await browser.get(patient.authorizeUrl(C3));
+    const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+    patient.clock.advanceSeconds(seconds - 1);
+    await patient.signedIn('amira', browser);
+    await browser.open(`/authorize/${id}`);
+    expect(isConsent(browser.shown)).toBe(isAsked);
+    expect(browser.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
+  });
 
-  test('a consent counts as it was stored: fields next to the decision change nothing (S-26)', async () => {
+  test('uses the stored consent: additional form fields change nothing (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await browser.submit(
@@ -336,7 +333,7 @@ describe('a request that waits for consent', () => {
     expect((await browser.get(`/consent/${grant}`)).status).toBe(409);
   });
 
-  test('decided with the id of another grant, or with a client_id, moves neither (S-26)', async () => {
+  test('decided with another grant’s id, or with a client_id, affects neither grant (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await attacked.changingNothing(async () => {
@@ -372,7 +369,7 @@ describe('a finished request (S-25)', () => {
   }
 
   test.each(['query', 'fragment', 'form_post'])(
-    'answered by %s never shows its code again, to anyone, before it is redeemed and after (S-25)',
+    'answered by %s never shows its code again, before or after it is redeemed (S-25)',
     async (response_mode) => {
       const browser = await attacked.signedIn('amira');
       await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', response_mode }));
@@ -392,7 +389,7 @@ describe('a finished request (S-25)', () => {
     },
   );
 
-  test('that was deleted after its time is unknown, and its code with it (S-25)', async () => {
+  test('that was deleted after expiry is unknown, and so is its code (S-25)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -421,7 +418,7 @@ describe('the admin scope (S-27)', () => {
     });
   });
 
-  test('cannot be reached by refreshing: a refresh only narrows', async () => {
+  test('cannot be gained by refresh, which only narrows scopes', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('adele'), C1);
     for (const scope of ['openid urn:latchkey:admin', 'urn:mas:admin', 'openid email']) {
       await attacked.changingNothing(async () =>

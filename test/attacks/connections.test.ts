@@ -65,7 +65,7 @@ class UnfinishedBodies {
   }
 }
 
-describe('bodies that never come (S-176)', () => {
+describe('request bodies that never arrive (S-176)', () => {
   test.each([
     ['direct', 1040, 1, 200],
     ['direct', 1040, 6, 1040],
@@ -77,7 +77,7 @@ describe('bodies that never come (S-176)', () => {
     ['proxied', 2000, 6, 2000],
     ['proxied', 2000, 50, 2000],
   ])(
-    '%s: %i connections from %i addresses take nothing from others',
+    '%s: %i connections from %i addresses do not affect other clients',
     async (way, count, addresses, open) => {
       const attacked = way === 'direct' ? direct : proxied;
       const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
@@ -121,7 +121,7 @@ describe('connections from one IPv6 network (S-180)', () => {
     return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
   }
 
-  test('10,000 addresses of a /64 get as many as one address, others and IPv4 are served', () => {
+  test('10,000 addresses of a /64 share the limit of one address; others and IPv4 are served', () => {
     const limits = { maxConnections: 20_000, maxConnectionsPerAddress: 200 };
     const connections = new Connections(limits, new TrustedProxies([]), () => {});
     const accept = (address: string): boolean => connections.accept(connectionFrom(address), false) !== undefined;

@@ -330,7 +330,7 @@ beforeAll(async () => {
   await upstreamSignIns();
 });
 
-test('a dump of the database after every flow holds nothing that was handed out or sent as a secret', async () => {
+test('a dump after every flow contains no value that was issued or sent as a secret', async () => {
   for (const table of [
     'audit_events',
     'compat_access_tokens',
@@ -365,7 +365,7 @@ test.each([
     'token_hash',
     (token: string) => Buffer.from(token.split('_')[1] ?? '', 'base64url'),
   ],
-])('%s would be found', async (_, table, column, written) => {
+])('the search finds %s', async (_, table, column, written) => {
   const token = [...secrets].findLast((secret) => secret.startsWith('mar_')) ?? expect.fail('no refresh token');
   const rows = await sql<{ id: string; kept: unknown }>(
     attacked.service.database,
@@ -454,7 +454,7 @@ async function present(value: string): Promise<readonly string[]> {
   return gained;
 }
 
-test('no hash and no ciphertext of a dump (S-168) is taken for a token, code, secret, cookie or request', async () => {
+test('no hash or ciphertext from a dump (S-168) is accepted as a token, code, secret, cookie or request', async () => {
   const stored = await storedSecrets();
   const columns = await sql<{ name: string }>(
     attacked.service.database,
@@ -476,7 +476,7 @@ test('no hash and no ciphertext of a dump (S-168) is taken for a token, code, se
   expect(gained).toEqual([]);
 });
 
-test('a ciphertext opens in its own row and column and nowhere else, in every sealed column', async () => {
+test('every ciphertext decrypts only in its own row and column', async () => {
   const { core, database } = attacked.service;
   const places: { readonly name: string; readonly sealed: Buffer; readonly boundTo: string }[] = [];
   for (const { name, associatedData, read, start } of SEALED_FIELDS) {
@@ -497,7 +497,7 @@ test('a ciphertext opens in its own row and column and nowhere else, in every se
   }
 });
 
-test('a secret that was moved to the row of another client opens nothing, and the log tells of it', async () => {
+test('a secret moved to another client’s row authenticates nothing and is logged', async () => {
   const register = async () => {
     const registered = await attacked.ask({
       method: 'POST',
@@ -526,7 +526,7 @@ test('a secret that was moved to the row of another client opens nothing, and th
   }
 });
 
-test('a registration token that was moved to another row is not shown for it', async () => {
+test('a registration token moved to another row is not shown there', async () => {
   const rows = await sql<{ id: string; token_sealed: Buffer }>(
     attacked.service.database,
     'select id, token_sealed from user_registration_tokens order by id limit 2',

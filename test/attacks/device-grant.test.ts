@@ -78,7 +78,7 @@ function errorsOf(answers: readonly RawAnswer[]): unknown[] {
 }
 
 describe('user codes (S-114)', () => {
-  test('guessed from one address: ten tries, then the right code is refused as well, and a line at WARN (S-114)', async () => {
+  test('guessed from one address: after ten attempts the right code is refused too, with a WARN line (S-114)', async () => {
     const { userCode } = await codes();
     const guesser = attacked.browser();
     await guesser.get('/link');
@@ -94,7 +94,7 @@ describe('user codes (S-114)', () => {
     expect((await enter(guesser, userCode)).status, 'after a while').toBe(303);
   });
 
-  test('guessed by someone who is signed in, in a new browser each time: the address counts (S-114)', async () => {
+  test('guessed by a signed-in user, in a new browser each time: the address counts (S-114)', async () => {
     const { userCode } = await codes();
     const address = attacked.newAddress();
     const guessers: Browser[] = [];
@@ -108,7 +108,7 @@ describe('user codes (S-114)', () => {
     expect((await enter(await attacked.signedIn('bruno'), userCode)).status, 'another address').toBe(303);
   });
 
-  test('guessed in one burst over two instances: no more tries than one by one (S-89, S-114)', async () => {
+  test('guessed in one burst over two instances: no more attempts than in sequence (S-89, S-114)', async () => {
     const browser = attacked.browser();
     await browser.get('/link');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
@@ -127,7 +127,7 @@ describe('user codes (S-114)', () => {
     });
   });
 
-  test('that are unknown, expired or used read the same (S-114)', async () => {
+  test('that are unknown, expired or used get the same answer (S-114)', async () => {
     const [expired, used] = [await codes(), await codes()];
     await confirm(await attacked.signedIn('amira'), used.userCode);
     attacked.clock.advanceSeconds(1201);
@@ -142,7 +142,7 @@ describe('user codes (S-114)', () => {
 });
 
 describe('polls (S-115)', () => {
-  test('one that another instance is just recording counts for the interval (S-115)', async () => {
+  test('count toward the interval while another instance is recording them (S-115)', async () => {
     const { deviceCode } = await codes();
     const recorded = await HeldChange.make(
       attacked.service.connectionString,
@@ -170,13 +170,13 @@ describe('polls (S-115)', () => {
     expect(await attacked.count('oauth2_device_code_grants where oauth2_session_id is not null')).toBeGreaterThan(0);
   });
 
-  test('twenty at once while nobody has decided: one is in time, the others shall slow down (S-115)', async () => {
+  test('twenty at once before a decision: one is accepted, the others get slow_down (S-115)', async () => {
     const { deviceCode } = await codes();
     const answers = await Promise.all(Array.from({ length: 20 }, async () => await poll(C1, deviceCode)));
     expect(errorsOf(answers).toSorted()).toEqual(['authorization_pending', ...new Array(19).fill('slow_down')]);
   });
 
-  test('by another client leave the code to its own (S-115)', async () => {
+  test('by another client do not affect the code (S-115)', async () => {
     const { deviceCode, userCode } = await codes();
     await confirm(await attacked.signedIn('amira'), userCode);
     expect(errorsOf([await poll(C2, deviceCode), await poll(P1, deviceCode)])).toEqual([
@@ -186,7 +186,7 @@ describe('polls (S-115)', () => {
     expect(attacked.held('', await poll(C1, deviceCode)).accessToken).not.toBe('');
   });
 
-  test('by nobody, and with a wrong secret, leave the code to its own (S-115)', async () => {
+  test('without credentials, or with a wrong secret, do not affect the code (S-115)', async () => {
     const { deviceCode, userCode } = await codes();
     await confirm(await attacked.signedIn('amira'), userCode);
     const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
@@ -214,13 +214,13 @@ describe('polls (S-115)', () => {
         attacked.clock.advanceSeconds(1201);
       },
     ],
-  ])('of a code that is %s: %s, however often (S-115)', async (_, error, end) => {
+  ])('of a code that is %s: %s each time (S-115)', async (_, error, end) => {
     const { deviceCode, userCode } = await codes();
     await end(userCode);
     for (let count = 0; count < 3; count += 1) expect(errorsOf([await poll(C1, deviceCode)])).toEqual([error]);
   });
 
-  test('of a person who was locked after the consent: no tokens, and none after an end of the sign-in (S-102, S-127)', async () => {
+  test('of a user locked after the consent: no tokens, also after the sign-in has ended (S-102, S-127)', async () => {
     const { deviceCode, userCode } = await codes();
     await confirm(await attacked.signedIn('bruno'), userCode);
     await attacked.change("update users set locked_at = created_at where username = 'bruno'");
@@ -236,19 +236,16 @@ test.each([
     `update user_sessions set finished_at = created_at, finish_reason = 'logged_out'
       where id = (select id from user_sessions order by created_at desc, id desc limit 1)`,
   ],
-])(
-  'a person who %s in the middle of the redemption: no tokens, and the device hears access_denied (S-102)',
-  async (_, change) => {
-    const { deviceCode, userCode } = await codes();
-    await confirm(await attacked.signedIn('bruno'), userCode);
-    const held = await HeldChange.make(attacked.service.connectionString, change, []);
-    expect(errorsOf([await held.commitDuring(poll(C1, deviceCode))])).toEqual(['access_denied']);
-    await attacked.change("update users set locked_at = null where username = 'bruno'");
-  },
-);
+])('a user who %s during the redemption: no tokens, and the device gets access_denied (S-102)', async (_, change) => {
+  const { deviceCode, userCode } = await codes();
+  await confirm(await attacked.signedIn('bruno'), userCode);
+  const held = await HeldChange.make(attacked.service.connectionString, change, []);
+  expect(errorsOf([await held.commitDuring(poll(C1, deviceCode))])).toEqual(['access_denied']);
+  await attacked.change("update users set locked_at = null where username = 'bruno'");
+});
 
 describe('decisions (S-100, S-116, S-117)', () => {
-  test('consent and refusal fifty times at once on two instances: the first one counts (S-100)', async () => {
+  test('consent and denial fifty times at once on two instances: the first one counts (S-100)', async () => {
     const { deviceCode, userCode } = await codes();
     const browser = await attacked.signedIn('amira');
     const { path, csrf } = await openDevice(browser, userCode);
@@ -275,7 +272,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     expect([200, 'access_denied']).toContain(outcome);
   });
 
-  test('a client that was consented to before is asked about again, and nothing happens by opening links (S-116)', async () => {
+  test('a client with an earlier consent asks again, and opening links decides nothing (S-116)', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     const { deviceCode, userCode } = await codes();
@@ -293,7 +290,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);
   });
 
-  test('without a home page a client is shown with the host of its redirect URIs, or as one that names none (S-116)', async () => {
+  test('without a home page a client is shown with its redirect host, or as unknown (S-116)', async () => {
     for (const [asking, shown] of [
       [P1, 'Website spa.example'],
       [PN, 'Website Not provided'],
@@ -304,7 +301,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     }
   });
 
-  test('the page tells which device asks and when, and only a signed-in person with its form can say yes (S-116)', async () => {
+  test('the page shows device and time, and only the form of a signed-in user can approve (S-116)', async () => {
     const { deviceCode, userCode } = await codes(
       'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
     );
@@ -329,7 +326,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);
   });
 
-  test('in another browser there is nothing to decide, no matter who is signed in there (S-117)', async () => {
+  test('another browser has nothing to decide, whoever is signed in there (S-117)', async () => {
     const { deviceCode, userCode } = await codes();
     const { path } = await openDevice(await attacked.signedIn('amira'), userCode);
     for (const username of ['amira', 'bruno']) {
@@ -347,8 +344,8 @@ describe('decisions (S-100, S-116, S-117)', () => {
   });
 });
 
-describe('devices by the thousand (S-95, S-179)', () => {
-  test('twenty of each client from one address, a hundred in all; the others hear 429', {
+describe('thousands of device requests (S-95, S-179)', () => {
+  test('twenty per client from one address, a hundred in total; more get 429', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const address = '203.0.113.66';
@@ -370,7 +367,7 @@ describe('devices by the thousand (S-95, S-179)', () => {
     expect((await requestCodes(P1)).status, 'others are served').toBe(200);
   });
 
-  test('what is over is deleted after a week (oauth 19)', async () => {
+  test('finished requests are deleted after a week (oauth 19)', async () => {
     const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
     attacked.clock.advanceSeconds(retention.pendingFlowsSeconds + 1);
     await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });

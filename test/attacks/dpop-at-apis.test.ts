@@ -104,7 +104,7 @@ describe.each([
     const good = (changes: Partial<WantedProof> = {}, by = key) =>
       proof(path, { method, accessToken: accessToken(), ...changes }, by);
 
-    test('is accepted with a proof, once', async () => {
+    test('is accepted once with a proof', async () => {
       const dpop = good();
       const answer = await call(path, `DPoP ${accessToken()}`, dpop);
       expect(answer.status, answer.body).toBe(200);
@@ -117,7 +117,7 @@ describe.each([
       });
     });
 
-    test('is refused as a bearer token, and the challenge names the right scheme', async () => {
+    test('is refused as a bearer token, and the challenge names the DPoP scheme', async () => {
       for (const dpop of [undefined, good()]) {
         const answer = await call(path, `Bearer ${accessToken()}`, dpop);
         expect(answer.status).toBe(401);
@@ -139,7 +139,7 @@ describe.each([
       expect(answer.challenge).toMatch(/^DPoP error="invalid_dpop_proof", algs="[^"]*ES256[^"]*"$/);
     });
 
-    test('is refused with the proof of another key', async () => {
+    test('is refused with a proof of another key', async () => {
       const answer = await call(path, `DPoP ${accessToken()}`, good({}, thief));
       expect(answer).toMatchObject({
         status: 401,
@@ -147,14 +147,14 @@ describe.each([
       });
     });
 
-    test.runIf(dpop_require_nonce)('is asked for a nonce', async () => {
+    test.runIf(dpop_require_nonce)('requires a nonce', async () => {
       const answer = await call(path, `DPoP ${accessToken()}`, good({ claims: { nonce: undefined } }));
       expect(answer).toMatchObject({ status: 401, challenge: expect.stringMatching(/^DPoP error="use_dpop_nonce"/) });
       expect(answer.headers.get('dpop-nonce')).toBeTruthy();
     });
   });
 
-  test('an unbound token is refused in the scheme DPoP', async () => {
+  test('an unbound token is refused with the DPoP scheme', async () => {
     const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin', client_id: WORKER, client_secret: SECRET };
     const response = await fetch(`${service.address}/oauth2/token`, {
       method: 'POST',

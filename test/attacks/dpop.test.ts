@@ -130,7 +130,7 @@ async function refresh(refreshToken: string, sent: Sent = {}): Promise<MachineAn
 const INVALID_PROOF = { status: 400, body: { error: 'invalid_dpop_proof' } };
 
 describe('a bound access token', () => {
-  test('works with a proof of its key, in two statements, and introspection names the key', async () => {
+  test('works with a proof of its key, in two statements, and introspection returns the key', async () => {
     const { accessToken } = await boundSession();
     expect((await userinfo(accessToken, 'DPoP', resourceProof(accessToken))).status).toBe(200);
     expect(service.lastRequest().queries).toBe(2);
@@ -142,7 +142,7 @@ describe('a bound access token', () => {
     });
   });
 
-  test('stolen is worth nothing as Bearer, in the form, or with the key of the thief (S-48)', async () => {
+  test("that is stolen is refused as Bearer, in the form, or with the thief's key (S-48)", async () => {
     const { accessToken } = await boundSession();
     const inForm = async () => await service.post('/oauth2/userinfo', { access_token: accessToken });
     const attempts = [
@@ -157,7 +157,7 @@ describe('a bound access token', () => {
     }
   });
 
-  test('without a proof, or with one that does not fit the request, is refused with a challenge (S-48)', async () => {
+  test('without a proof, or with one for another request, is refused with a challenge (S-48)', async () => {
     const { accessToken } = await boundSession();
     const wrong = [
       undefined,
@@ -193,14 +193,14 @@ describe('a bound access token', () => {
     }
   });
 
-  test('two proofs in headers of their own are refused (S-48)', async () => {
+  test('with two proofs in separate headers is refused (S-48)', async () => {
     const { accessToken } = await boundSession();
     const headers = new Headers({ authorization: `DPoP ${accessToken}` });
     for (const proof of [resourceProof(accessToken), resourceProof(accessToken)]) headers.append('dpop', proof);
     expect(await service.request('/oauth2/userinfo', { headers })).toMatchObject({ status: 401 });
   });
 
-  test('a proof is good once, on all instances (S-48)', async () => {
+  test('accepts a proof once across all instances (S-48)', async () => {
     const { accessToken } = await boundSession();
     const proof = resourceProof(accessToken);
     expect((await userinfo(accessToken, 'DPoP', proof)).status).toBe(200);
@@ -212,7 +212,7 @@ describe('a bound access token', () => {
     }
   });
 
-  test('a proof is remembered for as long as it is good for (S-48)', async () => {
+  test('remembers a proof for as long as it is valid (S-48)', async () => {
     const { accessToken } = await boundSession();
     // A proof from a clock that is ahead by the allowed maximum is valid for 70 s.
     const proof = resourceProof(accessToken, { now: service.clock.now() + 10_000 });
@@ -226,7 +226,7 @@ describe('a bound access token', () => {
     }
   });
 
-  test('one proof sent twenty times at once on two instances works once (S-48)', async () => {
+  test('accepts one of twenty concurrent uses of a proof on two instances (S-48)', async () => {
     const { accessToken } = await boundSession();
     const proof = resourceProof(accessToken);
     const answers = await Promise.all(
@@ -237,7 +237,7 @@ describe('a bound access token', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('an unbound token is refused in the scheme DPoP', async () => {
+  test('an unbound token is refused with the DPoP scheme', async () => {
     const answer = await token(await codeForm(), NO_PROOF);
     expect(answer.body).toMatchObject({ token_type: 'Bearer' });
     const accessToken = member(answer, 'access_token');
@@ -247,7 +247,7 @@ describe('a bound access token', () => {
     expect((await service.introspect(accessToken)).body).not.toHaveProperty('cnf');
   });
 
-  test('a proof without a token of its key leaves no trace in the database (S-48)', async () => {
+  test('that is unknown leaves no trace of its proof in the database (S-48)', async () => {
     const count = async () => await sql(db.database, 'select count(*)::integer as n from replayed_values');
     const before = await count();
     const { accessToken } = { accessToken: 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv' };
@@ -258,8 +258,8 @@ describe('a bound access token', () => {
   });
 });
 
-describe('the session of a public client that began with a proof', () => {
-  test('refreshes with its key alone: the token without it, or with another, neither works nor ends the session (S-48)', async () => {
+describe('the session of a public client that started with a proof', () => {
+  test('refreshes only with its key: a missing or wrong key is refused without ending the session (S-48)', async () => {
     const { refreshToken } = await boundSession();
     for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
       expect(await refresh(refreshToken, { proof })).toMatchObject(INVALID_PROOF);
@@ -275,7 +275,7 @@ describe('the session of a public client that began with a proof', () => {
     expect((await refresh(member(next, 'refresh_token'))).status).toBe(200);
   });
 
-  test('presents a refresh token again after a lost answer with a new proof; the same proof is refused', async () => {
+  test('repeats a refresh after a lost response with a new proof; the same proof is refused', async () => {
     const { refreshToken } = await boundSession();
     const proof = proofFor(TOKEN_URL);
     const first = await refresh(refreshToken, { proof });
@@ -288,7 +288,7 @@ describe('the session of a public client that began with a proof', () => {
     });
   });
 
-  test('twenty refreshes at once on two instances, each with its proof, end in one pair', async () => {
+  test('issues one pair for twenty concurrent refreshes on two instances, each with its proof', async () => {
     const { refreshToken } = await boundSession();
     const answers = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -301,7 +301,7 @@ describe('the session of a public client that began with a proof', () => {
 });
 
 describe('a confidential client', () => {
-  test('proves itself by its secret: each access token has the key of its own request, or none', async () => {
+  test('authenticates by its secret: each access token is bound to the key of its own request, or unbound', async () => {
     const { refreshToken } = await boundSession(confidential);
     const other = await refresh(refreshToken, { client: confidential, proof: proofFor(TOKEN_URL, {}, thief) });
     expect(other.body).toMatchObject({ token_type: 'DPoP' });
@@ -317,7 +317,7 @@ describe('a confidential client', () => {
     expect(plain.body).toMatchObject({ token_type: 'Bearer' });
   });
 
-  test('gets bound tokens for itself', async () => {
+  test('gets bound client credentials tokens', async () => {
     const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
     expect(answer.body).toMatchObject({ token_type: 'DPoP' });
     expect(service.lastRequest().queries).toBe(2);
@@ -328,7 +328,7 @@ describe('a confidential client', () => {
     });
   });
 
-  test('a proof is not used up twice by one request that finds its client changed', async () => {
+  test('does not use up a proof twice in one request that finds its client changed', async () => {
     await sql(db.database, 'update oauth2_clients set version = version + 1');
     expect((await token({ grant_type: 'client_credentials' }, { client: confidential })).status).toBe(200);
   });
@@ -341,7 +341,7 @@ describe('a confidential client', () => {
   });
 });
 
-describe('scopes of the homeserver', () => {
+describe('homeserver scopes', () => {
   const CHAT = ['openid', 'urn:chat:client:api:*'];
 
   test('come with an unbound token, whose session refreshes without proof (RFC 9449 5)', async () => {
@@ -351,14 +351,14 @@ describe('scopes of the homeserver', () => {
     expect((await refresh(member(answer, 'refresh_token'), NO_PROOF)).body).toMatchObject({ token_type: 'Bearer' });
   });
 
-  test('are refused to a client that takes only bound tokens', async () => {
+  test('are refused for a client that only accepts bound tokens', async () => {
     const answer = await token(await codeForm(boundOnly, { scope: CHAT }), { client: boundOnly });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });
 });
 
-describe('a code that is bound to a key', () => {
-  test('is redeemed with that key alone (RFC 9449 10, S-48)', async () => {
+describe('a code bound to a key', () => {
+  test('is redeemed only with that key (RFC 9449 10, S-48)', async () => {
     const form = await codeForm(open, { dpopKey: key.thumbprint });
     for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
       expect(await token(form, { proof })).toMatchObject(INVALID_PROOF);
@@ -366,7 +366,7 @@ describe('a code that is bound to a key', () => {
     expect((await token(form)).body).toMatchObject({ token_type: 'DPoP' });
   });
 
-  test('is worth nothing to a thief afterwards, and presented by one it ends the session', async () => {
+  test('is useless to a thief after redemption, and a replay ends the session', async () => {
     const form = await codeForm(open, { dpopKey: key.thumbprint });
     const first = await token(form);
     expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -377,7 +377,7 @@ describe('a code that is bound to a key', () => {
 });
 
 describe('a proof at the token endpoint', () => {
-  test('that is wrong costs the client nothing (S-48)', async () => {
+  test('that is invalid has no lasting effect for the client (S-48)', async () => {
     const form = await codeForm();
     const wrong = [
       'x',
@@ -401,7 +401,7 @@ describe('a proof at the token endpoint', () => {
     expect(service.lastRequest().queries).toBe(3);
   });
 
-  test('of 12,000 characters is refused at once (S-48)', async () => {
+  test('of 12,000 characters is refused immediately (S-48)', async () => {
     const proof = proofFor(TOKEN_URL, { claims: { x: 'x'.repeat(9000) } });
     expect(await token({ grant_type: 'client_credentials' }, { proof, client: confidential })).toMatchObject(
       INVALID_PROOF,
@@ -409,7 +409,7 @@ describe('a proof at the token endpoint', () => {
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('that was used for one code is of no use for another (S-48)', async () => {
+  test('that was used for one code is refused for another (S-48)', async () => {
     const proof = proofFor(TOKEN_URL);
     expect((await token(await codeForm(), { proof })).status).toBe(200);
     const form = await codeForm();
@@ -417,7 +417,7 @@ describe('a proof at the token endpoint', () => {
     expect((await token(form)).status).toBe(200);
   });
 
-  test('is not checked before the client, the grant type and its right to it', async () => {
+  test("is only checked after the client, the grant type and the client's right to it", async () => {
     const wrong = { proof: 'x' };
     expect(await token({ grant_type: 'nonsense' }, wrong)).toMatchObject({ body: { error: 'unsupported_grant_type' } });
     expect(await token({}, wrong)).toMatchObject({ body: { error: 'invalid_request' } });
@@ -425,7 +425,7 @@ describe('a proof at the token endpoint', () => {
 });
 
 describe('nonces (oauth.dpop_require_nonce)', () => {
-  test('are asked for, given, and good for five minutes on every instance with the setting', async () => {
+  test('are required, issued, and valid for five minutes on every instance with the setting', async () => {
     const form = { grant_type: 'client_credentials' };
     const at = { at: strict, client: confidential };
     const asked = await token(form, at);
@@ -442,13 +442,13 @@ describe('nonces (oauth.dpop_require_nonce)', () => {
     expect(late).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
   });
 
-  test.each(['', 'x', 'AAAA', 'A'.repeat(5000)])('made up are refused: %.20s (S-48)', async (nonce) => {
+  test.each(['', 'x', 'AAAA', 'A'.repeat(5000)])('that are invented are refused: %.20s (S-48)', async (nonce) => {
     const proof = proofFor(TOKEN_URL, { nonce });
     const answer = await token({ grant_type: 'client_credentials' }, { at: strict, client: confidential, proof });
     expect(answer).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
   });
 
-  test('are asked for at userinfo with a challenge', async () => {
+  test('are required at userinfo with a challenge', async () => {
     const { accessToken } = await boundSession();
     const asked = await userinfo(accessToken, 'DPoP', resourceProof(accessToken), strict);
     expect(asked).toMatchObject({ status: 401, body: { error: 'use_dpop_nonce' } });
@@ -460,7 +460,7 @@ describe('nonces (oauth.dpop_require_nonce)', () => {
     expect(answer.headers.get('dpop-nonce')).not.toBeNull();
   });
 
-  test('are not asked for without the setting', async () => {
+  test('are not required without the setting', async () => {
     const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
     expect(answer.headers.get('dpop-nonce')).toBeNull();
   });

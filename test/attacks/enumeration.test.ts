@@ -27,7 +27,7 @@ describe('signing in with a wrong password', () => {
     );
   });
 
-  test('computes one hash of the same costs for every kind of account, and for none (S-79)', async () => {
+  test('computes one hash at the same cost for every kind of account, and for unknown ones (S-79)', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const costs = [];
@@ -40,7 +40,7 @@ describe('signing in with a wrong password', () => {
     expect(costs).toEqual(NAMES.map(() => ({ started: ['$argon2id$v=19$m=19456,t=7,p=1'], queries: 2 })));
   });
 
-  test('at the route of chat clients costs and tells the same for every kind of account, and for none (S-85)', async () => {
+  test('at the chat login route has the same cost and answer for every kind of account, and for unknown ones (S-85)', async () => {
     const chat = new ChatClient(attacked.service);
     const answers = [];
     for (const username of NAMES) {
@@ -55,7 +55,7 @@ describe('signing in with a wrong password', () => {
     expect(answers).toEqual(NAMES.map(() => ({ started, queries: 2, status: 403, text })));
   });
 
-  test('tells a chat client of a lock or a deactivation after the right password alone (S-80)', async () => {
+  test('reveals a lock or deactivation to a chat client only after the right password (S-80)', async () => {
     const chat = new ChatClient(attacked.service);
     for (const [username, status, errcode] of [
       ['lena', 401, 'M_USER_LOCKED'],
@@ -70,7 +70,7 @@ describe('signing in with a wrong password', () => {
 
   // Measures the CPU time of this process over interleaved attempts, which other load hardly affects. Repeats until the
   // medians agree. A skipped hash would keep them apart.
-  test('takes the same time for every kind of account, and for none (S-79)', { timeout: 120_000 }, async () => {
+  test('takes the same time for every kind of account, and for unknown ones (S-79)', { timeout: 120_000 }, async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const times = new Map(NAMES.map((name): [string, number[]] => [name, []]));
@@ -94,7 +94,7 @@ describe('signing in with a wrong password', () => {
     return highest - lowest <= Math.max(5, lowest * 0.05);
   }
 
-  test('tells of a lock or a deactivation to nobody but the owner of the password (S-80)', async () => {
+  test('reveals a lock or deactivation only after the right password (S-80)', async () => {
     for (const [username, title] of [
       ['lena', 'Account locked'],
       ['dana', 'Account deactivated'],
@@ -108,8 +108,8 @@ describe('signing in with a wrong password', () => {
   });
 });
 
-describe('identifiers of records (S-83)', () => {
-  test('unknown, malformed and of another kind: one answer, a 404 that names nobody', async () => {
+describe('record identifiers (S-83)', () => {
+  test('that are unknown, malformed or of another kind get the same 404 without any name', async () => {
     const reader = await attacked.signedIn('bruno');
     for (const path of ['/authorize/', '/consent/']) {
       const answers = [];
@@ -122,7 +122,7 @@ describe('identifiers of records (S-83)', () => {
     }
   });
 
-  test('of another person’s finished or expired request: no name, no redirect', async () => {
+  test('of another user’s finished or expired request reveal no name and cause no redirect', async () => {
     const owner = await attacked.signedIn('amira');
     await owner.open(attacked.authorizeUrl(C1, { prompt: 'consent', login_hint: 'amira' }));
     const finished = new URL(owner.shown.url).pathname.split('/').at(-1);
@@ -142,7 +142,7 @@ describe('identifiers of records (S-83)', () => {
   });
 });
 
-test('webfinger answers the same for accounts that exist and for others (S-86)', async () => {
+test('webfinger answers the same for existing and unknown accounts (S-86)', async () => {
   const answers = [];
   for (const name of ['amira', 'nobody', 'lena']) {
     const resource = `acct:${name}@example.test`;

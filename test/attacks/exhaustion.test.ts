@@ -40,7 +40,7 @@ function posts(): { path: string; type: string }[] {
   }));
 }
 
-describe('heads that are too large (S-140)', () => {
+describe('request heads that are too large (S-140)', () => {
   test.each([
     ['10,000 fields', `GET / HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(10_000)}\r\n`, 431],
     ['101 fields', `GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a: b\r\n'.repeat(99)}\r\n`, 431],
@@ -72,8 +72,8 @@ describe('heads that are too large (S-140)', () => {
   });
 });
 
-describe('bodies that are too large, too long or lie about it (S-141)', () => {
-  test('of 1 GB by their own account: refused before a byte is read, at every form', async () => {
+describe('bodies that are too large, too long or misdeclared (S-141)', () => {
+  test('with a Content-Length of 1 GB: refused before a byte is read, at every form', async () => {
     for (const { path, type } of posts()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000000000\r\n\r\n`;
       const answers = await sendBytes(attacked.service.address, head);
@@ -81,7 +81,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     }
   });
 
-  test('in chunks without end: refused at the byte that exceeds, at every form', async () => {
+  test('in endless chunks: refused at the first excess byte, at every form', async () => {
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
     for (const { path, type } of posts()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -91,7 +91,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
   });
 
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'x-bomb'])(
-    'compressed by %s: refused, not unpacked',
+    'compressed with %s: refused without decompression',
     async (coding) => {
       for (const { path, type } of posts()) {
         const headers: [string, string][] = [
@@ -104,7 +104,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     },
   );
 
-  test('where chat clients sign out: who they are is asked first, and nothing is read for strangers', async () => {
+  test('at the chat sign-out: authentication comes first, and nothing is read without it', async () => {
     for (const path of ['logout', 'logout/all']) {
       const head = `POST /_chat/client/v3/${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
       const answers = await sendBytes(attacked.service.address, head);
@@ -112,7 +112,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     }
   });
 
-  test('longer than announced: the rest is not read as a request; shorter: 408 or 400, and nothing is done', async () => {
+  test('longer than declared: the rest is not read as a request; shorter: 408 or 400 without effect', async () => {
     const head = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(C1)}\r\n${FORM}`;
     const body = 'grant_type=client_credentials';
     await attacked.changingNothing(async () => {
@@ -124,8 +124,8 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
   });
 });
 
-describe('150 sign-ins at once with long passwords (S-143)', () => {
-  test('are hashed two at a time, wait in a line or hear 503; machines do not wait with them', async () => {
+describe('150 concurrent sign-ins with long passwords (S-143)', () => {
+  test('are hashed two at a time, and wait in a queue or get 503; API clients do not wait behind them', async () => {
     const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const browsers = Array.from({ length: 150 }, () => attacked.browser());
     for (const browser of browsers) await browser.get('/login');
@@ -163,10 +163,10 @@ describe('150 sign-ins at once with long passwords (S-143)', () => {
   });
 });
 
-describe('text made to be slow to read (S-144)', () => {
+describe('text that is crafted to be slow to parse (S-144)', () => {
   const KILLERS = ['a', '@', '.', ' ', '/', 'a@b.', 'a-', '%', '@a:', '"\\'];
 
-  test.each(KILLERS)('%j without end, in every field: its cost grows with its length', async (part) => {
+  test.each(KILLERS)('%j repeated in every field: its cost is linear in its length', async (part) => {
     const browser = attacked.browser();
     await browser.get('/login');
     let text = '';
@@ -212,7 +212,7 @@ describe('text made to be slow to read (S-144)', () => {
     }
   });
 
-  test('500 language ranges cost as much each as 60', async () => {
+  test('500 language ranges cost as much per range as 60', async () => {
     const headerOfSize = (size: number): [string, string] => [
       'Accept-Language',
       Array.from({ length: size }, (_, index) => `x${index}-y;q=0.${index % 10}`).join(','),
@@ -227,7 +227,7 @@ describe('text made to be slow to read (S-144)', () => {
   });
 });
 
-test('a password of 1,025 bytes is wrong without being hashed, whatever a proxy lets through (S-143)', async () => {
+test('a password of 1,025 bytes is rejected without hashing, even behind a proxy that allows it (S-143)', async () => {
   const browser = attacked.browser();
   await browser.get('/login');
   const hashed = hashes.started.length;

@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-test('there is no account to begin with, and so no password that everybody knows (S-172)', async () => {
+test('a new installation has no account, and so no default password (S-172)', async () => {
   expect(await sql(service.database, 'select from users')).toEqual([]);
 });
 
-test('no page makes an administrator (S-172)', async () => {
+test('no page can create an administrator (S-172)', async () => {
   for (const path of ['/setup', '/install', '/admin', '/admin/setup', '/api/admin/v1/setup', '/init', '/first-run']) {
     for (const method of ['GET', 'POST']) {
       expect((await fetch(service.address + path, { method })).status, `${method} ${path}`).toBe(404);
@@ -32,7 +32,7 @@ test('no page makes an administrator (S-172)', async () => {
   }
 });
 
-test('who registers first may ask for no more than others (S-172)', async () => {
+test('the first user to register has no additional rights (S-172)', async () => {
   await registerWholly(new Browser({ listener: service.address, publicBase: service.publicBase }), 'quick');
   expect(await sql(service.database, 'select username, can_request_admin from users')).toEqual([
     { username: 'quick', can_request_admin: false },

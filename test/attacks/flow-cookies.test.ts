@@ -80,7 +80,7 @@ const FLOWS: readonly Flow[] = [
 ];
 
 describe.each(FLOWS)('the cookie of $name', ({ name, max, seconds, begin }) => {
-  test(`names the ${max} newest, and is one that browsers keep`, () => {
+  test(`names the ${max} newest and stays within browser limits`, () => {
     const context = { cookies: cookies.jar(undefined) };
     const known = Array.from({ length: max + 3 }, (_, index) => begin(context, NOW + index * 1000));
     const end = NOW + known.length * 1000;
@@ -93,7 +93,7 @@ describe.each(FLOWS)('the cookie of $name', ({ name, max, seconds, begin }) => {
     expect(header.split(';')[0]?.length).toBeLessThanOrEqual(MAX_COOKIE_BYTES);
   });
 
-  test(`forgets after ${seconds / 60} minutes, at the latest with the next one`, () => {
+  test(`expires an entry after ${seconds / 60} minutes, at the latest when the next one is added`, () => {
     const context = { cookies: cookies.jar(undefined) };
     const isKnown = begin(context, NOW);
     const last = NOW + seconds * 1000 - 1000;
@@ -104,7 +104,7 @@ describe.each(FLOWS)('the cookie of $name', ({ name, max, seconds, begin }) => {
   });
 });
 
-test('long continuations do not make the cookie so long that no sign-in through a provider works (S-95)', () => {
+test('long continuations do not make the cookie too long for a sign-in through a provider (S-95)', () => {
   const context = { cookies: cookies.jar(undefined) };
   const action: PostAuthAction = {
     kind: 'manage_account',

@@ -22,7 +22,7 @@ function counted(answers: readonly Shown[]): Record<number, number> {
 describe('1,000 authorization requests from one address (S-95)', () => {
   const address = '203.0.113.9';
 
-  test('by GET and by POST: 100 are stored, the others hear 429', { timeout: TIMEOUT_MS }, async () => {
+  test('by GET and by POST: 100 are stored, the others get 429', { timeout: TIMEOUT_MS }, async () => {
     const before = await attacked.count('oauth2_authorization_grants');
     const answers = [];
     for (let count = 0; count < STARTS; count += 1) {
@@ -35,14 +35,14 @@ describe('1,000 authorization requests from one address (S-95)', () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
   });
 
-  test('others are served, and the address again after an hour', async () => {
+  test('other addresses are served, and the same address after an hour', async () => {
     expect((await attacked.browser().get(attacked.authorizeUrl(C1))).status).toBe(303);
     expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(429);
     attacked.clock.advanceSeconds(HOUR + 1);
     expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(303);
   });
 
-  test('what expired is deleted', async () => {
+  test('expired requests are deleted', async () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBeGreaterThan(100);
     attacked.clock.advanceSeconds(8 * 86_400);
     await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
@@ -50,7 +50,7 @@ describe('1,000 authorization requests from one address (S-95)', () => {
   });
 });
 
-describe('pushed requests that nobody uses, from one address (S-95)', () => {
+describe('unused pushed requests from one address (S-95)', () => {
   const address = '203.0.113.11';
   const parameters = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
@@ -76,7 +76,7 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
     return counts;
   }
 
-  test('of clients without a secret: 100 are stored, the others hear 429 and when to come again', {
+  test('by clients without a secret: 100 are stored, the others get 429 with Retry-After', {
     timeout: TIMEOUT_MS,
   }, async () => {
     expect(await statuses(P1, 60)).toEqual({ 201: 60 });
@@ -90,7 +90,7 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
     expect((await push(P1)).status).toBe(201);
   });
 
-  test('one that was used does not count', async () => {
+  test('a used request does not count', async () => {
     const from = '203.0.113.13';
     for (let count = 0; count < 110; count += 1) {
       const request_uri = textMember(await push(P1, from), 'request_uri');
@@ -100,7 +100,7 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
     }
   });
 
-  test('of a client that registered itself with a secret: 1,000 are stored', { timeout: TIMEOUT_MS }, async () => {
+  test('by a dynamically registered client with a secret: 1,000 are stored', { timeout: TIMEOUT_MS }, async () => {
     const registration = await attacked.ask({
       method: 'POST',
       target: '/oauth2/registration',
@@ -117,11 +117,11 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
     expect(await statuses({ id, secret, callback: C1.callback }, 1010)).toEqual({ 201: 1000, 429: 10 });
   });
 
-  test('of a configured client that proves itself, only its own limit counts', { timeout: TIMEOUT_MS }, async () => {
+  test('by a configured client that authenticates: only its own limit applies', { timeout: TIMEOUT_MS }, async () => {
     expect(await statuses(CP, 1010)).toEqual({ 201: 1010 });
   });
 
-  test('what expired is deleted', async () => {
+  test('expired pushed requests are deleted', async () => {
     attacked.clock.advanceSeconds(HOUR);
     await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
     expect(await attacked.count('oauth2_pushed_requests')).toBe(0);
@@ -131,7 +131,7 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
 describe('1,000 registrations from one address (S-95)', () => {
   const address = '203.0.113.10';
 
-  test('begun: three are stored, the others are told to wait; opening the page stores nothing', {
+  test('three are stored, the others must wait; opening the page stores nothing', {
     timeout: TIMEOUT_MS,
   }, async () => {
     await attacked.changingNothing(async () => {
@@ -157,7 +157,7 @@ describe('1,000 registrations from one address (S-95)', () => {
     expect(await attacked.count("rate_limits where key like '%203.0.113.10%'")).toBeLessThanOrEqual(2);
   });
 
-  test('others may register, and those that were never completed are deleted', async () => {
+  test('other addresses may register, and incomplete registrations are deleted', async () => {
     const browser = attacked.browser();
     await browser.get('/register/password');
     const fields = { username: 'newcomer', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };

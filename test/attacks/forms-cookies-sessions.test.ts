@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, Record<string, string>>> = {
   '/reauth': { password: PASSWORD },
 };
 
-describe('a form that our page did not send (S-57)', () => {
+describe('a forged form (S-57)', () => {
   const FOREIGN: [string, Record<string, string | undefined>][] = [
     ['Origin of another site', { origin: 'https://evil.example' }],
     ['Origin of a neighbouring host', { origin: 'https://evil.example.test' }],
@@ -38,7 +38,7 @@ describe('a form that our page did not send (S-57)', () => {
     ['only a foreign Referer', { 'sec-fetch-site': undefined, origin: undefined, referer: 'https://evil.example/' }],
   ];
 
-  test.each(FOREIGN)('%s, with the right token: 403 at every form, nothing done', async (_, headers) => {
+  test.each(FOREIGN)('%s, with the right token: 403 at every form without effect', async (_, headers) => {
     const browser = await attacked.signedIn('amira');
     const grant = await waitingGrant(browser);
     const csrf = await token(browser);
@@ -50,7 +50,7 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
-  test('no token, an empty one, one in the query, one of another browser or of before the sign-in: 403', async () => {
+  test('with a token that is missing, empty, in the query, of another browser or older than the sign-in: 403', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const stale = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -73,7 +73,7 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
-  test('rendered more than an hour ago is shown again, with nothing done (S-57)', async () => {
+  test('rendered more than an hour ago is shown again without effect (S-57)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await waitingGrant(browser);
     const csrf = await token(browser);
@@ -94,7 +94,7 @@ describe('a form that our page did not send (S-57)', () => {
   });
 
   test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/json', ''])(
-    'content type %j, which another site can send without asking: 415',
+    'content type %j, which another site can send without a preflight: 415',
     async (type) => {
       const browser = await attacked.signedIn('amira');
       const grant = await waitingGrant(browser);
@@ -108,7 +108,7 @@ describe('a form that our page did not send (S-57)', () => {
     },
   );
 
-  test('signing a victim in as the attacker fails: the form has to come from the victim’s own browser (S-59)', async () => {
+  test('signing a victim in as the attacker fails: the form must come from the victim’s own browser (S-59)', async () => {
     const attacker = attacked.browser();
     await attacker.get('/login');
     const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -120,7 +120,7 @@ describe('a form that our page did not send (S-57)', () => {
   });
 });
 
-test('no page can be framed, whether it is there, refused or unknown (S-60)', async () => {
+test('no page can be framed, whether found, refused or unknown (S-60)', async () => {
   const browser = await attacked.signedIn('amira');
   const paths = [...pagePaths('GET'), '/nowhere', '/login/', '/account/', `/authorize/${'x'.repeat(3000)}`];
   for (const path of paths) {
@@ -135,7 +135,7 @@ test('no page can be framed, whether it is there, refused or unknown (S-60)', as
   }
 });
 
-test('an image, script or frame of another site learns nothing about who is signed in (S-68)', async () => {
+test('an image, script or frame of another site does not reveal who is signed in (S-68)', async () => {
   const signedIn = await attacked.signedIn('amira');
   const stranger = attacked.browser();
   const paths = attacked
@@ -155,8 +155,8 @@ test('an image, script or frame of another site learns nothing about who is sign
   }
 });
 
-describe('cookies that someone else wrote (S-62)', () => {
-  test('a planted session cookie next to the own one: neither counts, and nobody is signed in as the attacker', async () => {
+describe('planted cookies (S-62)', () => {
+  test('a planted session cookie next to the genuine one: neither counts, and the attacker is not signed in', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = await attacked.signedIn('bruno');
     const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
@@ -169,7 +169,7 @@ describe('cookies that someone else wrote (S-62)', () => {
     expect((await victim.get('/', { cookie: `${own}; __Host-latchkey_session=garbage` })).text).toContain('amira');
   });
 
-  test('a form token planted by a neighbouring host does not fit the victim’s session', async () => {
+  test('a form token planted by a sibling host does not fit the victim’s session', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = attacked.browser();
     await attacker.get('/login');
@@ -188,13 +188,13 @@ describe('cookies that someone else wrote (S-62)', () => {
     ['20 KiB', `flood=${'x'.repeat(20_000)}`, 431],
     ['names of object properties', '__proto__=x; constructor=y; toString=z; __Host-__proto__=x', 200],
     ['no names', '=; ;;; =x; __Host-latchkey_session; __Host-latchkey_session=', 200],
-  ])('a flood of %s works or is refused as a whole', async (_, cookie, status) => {
+  ])('a flood of %s is accepted or rejected as a whole', async (_, cookie, status) => {
     expect((await attacked.browser().get('/login', { cookie })).status).toBe(status);
   });
 });
 
-describe('a cookie that was tampered with (S-63)', () => {
-  test('in any of its bytes, or moved to another name, counts as absent and is cleared', async () => {
+describe('a tampered cookie (S-63)', () => {
+  test('with any byte changed, or under another name, counts as absent and is cleared', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.get('/');
     const value = browser.cookies.get('__Host-latchkey_session') ?? '';
@@ -225,7 +225,7 @@ describe('a cookie that was tampered with (S-63)', () => {
     expect((await browser.get('/')).text).toContain('amira');
   });
 
-  test('what another person’s browser remembers of sign-ins opens no session', async () => {
+  test('the known-browser cookie of another user does not open a session', async () => {
     const one = await attacked.signedIn('amira');
     const shown = await attacked.browser().get('/', {
       cookie: `__Host-latchkey_known=${one.cookies.get('__Host-latchkey_known')}; __Host-latchkey_session=${one.cookies.get('__Host-latchkey_known')}`,
@@ -234,7 +234,7 @@ describe('a cookie that was tampered with (S-63)', () => {
   });
 });
 
-test('only pages set cookies: sealed, for this host and path, unreadable to scripts; machines get none (S-64)', async () => {
+test('only pages set cookies: sealed, host-only, with a path, HttpOnly; API clients get none (S-64)', async () => {
   const browser = await attacked.signedIn('amira');
   const sent: { path: string; lines: readonly string[] }[] = [];
   for (const { target: path, method, errorFormat } of attacked.routes()) {
@@ -260,7 +260,7 @@ describe('confirming the password', () => {
     await browser.submit({ password }, { action: '/reauth' });
   }
 
-  test('makes a copy of the session’s cookie worthless half a minute later (S-61)', async () => {
+  test('invalidates copies of the session’s cookie half a minute later (S-61)', async () => {
     const owner = await attacked.signedIn('amira');
     const copy = `__Host-latchkey_session=${owner.cookies.get('__Host-latchkey_session')}`;
     await confirm(owner, PASSWORD);
@@ -270,7 +270,7 @@ describe('confirming the password', () => {
     expect((await owner.get('/')).text).toContain('amira');
   });
 
-  test('ends the session at the fifth wrong one in a row, so that a stolen one guesses no further (S-87)', async () => {
+  test('ends the session at the fifth wrong password in a row, so that a stolen session stops guessing (S-87)', async () => {
     const thief = await attacked.signedIn('amira');
     const cookie = `__Host-latchkey_session=${thief.cookies.get('__Host-latchkey_session')}`;
     for (let count = 0; count < 4; count += 1) await confirm(thief, 'guess');
@@ -284,14 +284,14 @@ describe('confirming the password', () => {
     );
   });
 
-  test('rightly in between begins the count again (S-87)', async () => {
+  test('correctly in between resets the count (S-87)', async () => {
     const owner = await attacked.signedIn('amira');
     for (const password of ['a', 'b', 'c', 'd', PASSWORD, 'e', 'f', 'g', 'h']) await confirm(owner, password);
     expect((await owner.get('/')).text).toContain('amira');
   });
 });
 
-test('signing out in one tab kills the form of the other, and its pages are not kept (S-65)', async () => {
+test('signing out in one tab invalidates the form in the other, and its pages are not cached (S-65)', async () => {
   const browser = await attacked.signedIn('amira');
   await waitingGrant(browser);
   expect(browser.shown.headers['cache-control']).toBe('no-store');
@@ -305,7 +305,7 @@ test('signing out in one tab kills the form of the other, and its pages are not 
   });
 });
 
-test('reading /logout signs nobody out, by whatever method (S-67)', async () => {
+test('opening /logout does not sign out, whatever the method (S-67)', async () => {
   const browser = await attacked.signedIn('amira');
   await attacked.changingNothing(async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
@@ -328,7 +328,7 @@ async function signedInAtClient(): Promise<{ browser: Browser; hint: string }> {
   return { browser, hint: textMember(answer, 'id_token') };
 }
 
-test('another site that sends people to /oauth2/logout signs nobody out without asking (S-67)', async () => {
+test('a link to /oauth2/logout from another site does not sign out without asking (S-67)', async () => {
   const { browser, hint } = await signedInAtClient();
   const { hint: foreign } = await signedInAtClient();
   const { answer } = await attacked.tokens(await attacked.signedIn('bruno'), C1);
@@ -355,7 +355,7 @@ test('another site that sends people to /oauth2/logout signs nobody out without 
   expect((await browser.get('/')).text).toContain('amira');
 });
 
-test('signing out is not an open redirect: only an address that the client registered for it is gone to (S-67)', async () => {
+test('signing out is not an open redirect: it only redirects to a registered URI (S-67)', async () => {
   const { browser, hint } = await signedInAtClient();
   await attacked.changingNothing(async () => {
     for (const address of [
@@ -386,7 +386,7 @@ test('signing out is not an open redirect: only an address that the client regis
   expect((await browser.get(`/oauth2/logout?${right}`)).location).toBe(SIGNED_OUT);
 });
 
-test('an ID token that was altered is not a hint (S-36)', async () => {
+test('an altered ID token is not accepted as a hint (S-36)', async () => {
   const { browser, hint } = await signedInAtClient();
   const [head = '', body = '', signature = ''] = hint.split('.');
   const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString());

@@ -42,8 +42,8 @@ function outcome({ status, body }: ChatAnswer): unknown[] {
 const WRONG = [403, 'M_FORBIDDEN'];
 const LIMITED = [429, 'M_LIMIT_EXCEEDED'];
 
-describe('guessing the password of one account (S-87)', () => {
-  test('from a new address each time, by every spelling of the name, by /reauth and by the change of the password, meets one counter', async () => {
+describe("guessing one account's password (S-87)", () => {
+  test('from a new address each time, with any spelling of the name, at /reauth and the password change, uses one counter', async () => {
     await attacked.change(
       `insert into user_emails (id, user_id, email, email_key, created_at)
        select gen_random_uuid(), id, 'amira@mail.example', 'amira@mail.example', created_at
@@ -74,7 +74,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(await changePassword(session, change)).toBe('RATE_LIMITED');
   });
 
-  test('from 2^16 addresses of one IPv6 network meets the limit of one address', async () => {
+  test('from 2^16 addresses of one IPv6 network shares the limit of one address', async () => {
     const codes = [];
     for (let host = 1; host <= ADDRESS_TRIES + 2; host += 1) {
       const address = `2001:db8:0:7:${host.toString(16)}::${host}`;
@@ -85,7 +85,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(await guess(attacked.browser({ address: '2001:db8:0:8::1' }), 'someone')).toBe('invalid_credentials');
   });
 
-  test('by a chat client, however it names the account, meets the counter of the form', async () => {
+  test('by a chat client, however it names the account, shares the counter of the form', async () => {
     await attacked.service.registerUser('cara', PASSWORD);
     await attacked.change(
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -110,7 +110,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
   });
 
-  test('by a chat client and a browser at one address meets one limit, which says how long to wait', async () => {
+  test('by a chat client and a browser at one address shares one limit, which returns the wait time', async () => {
     const address = attacked.newAddress();
     for (let count = 1; count < ADDRESS_TRIES; count += 1) {
       expect(outcome(await guessInChat({ user: `someone-else-${count}` }, address))).toEqual(WRONG);
@@ -142,7 +142,7 @@ describe('guessing the password of one account (S-87)', () => {
   });
 });
 
-describe('someone whose account is under attack (S-88)', () => {
+describe('a user whose account is under attack (S-88)', () => {
   test('keeps the session, signs in from a known browser, and their client refreshes', async () => {
     attacked.clock.advanceSeconds(3600);
     const known = await attacked.signedIn('adele');
@@ -157,7 +157,7 @@ describe('someone whose account is under attack (S-88)', () => {
     expect(known.shown.status).toBe(303);
   });
 
-  test('goes on with a chat client, which refreshes and signs out', async () => {
+  test('keeps using a chat client, which refreshes and signs out', async () => {
     attacked.clock.advanceSeconds(3600);
     const chat = new ChatClient(attacked.service);
     const { accessToken, refreshToken } = await chat.login('bruno', PASSWORD, { refresh_token: true });
@@ -186,7 +186,7 @@ describe('someone whose account is under attack (S-88)', () => {
   });
 });
 
-test('a burst of 100 guesses over two instances gets no more checks than the limit (S-89)', async () => {
+test('a burst of 100 guesses over two instances is limited to the same number of checks (S-89)', async () => {
   attacked.clock.advanceSeconds(3600);
   await attacked.withSecondInstance(async (second) => {
     const browsers = Array.from({ length: 100 }, (_, index) =>

@@ -117,7 +117,7 @@ async function ask(clientId: ClientId, key: string | KeyObject = own.privateKey,
   return await service.post('/oauth2/token', { grant_type: 'client_credentials', ...proof });
 }
 
-test('hostile key sets are refused and asked for once a minute, while other clients are served (S-35)', {
+test('hostile key sets are refused and fetched once a minute, while other clients are served (S-35)', {
   timeout: 20_000,
 }, async () => {
   const good = await clientAt('good');
@@ -138,7 +138,7 @@ test('hostile key sets are refused and asked for once a minute, while other clie
   expect((await ask(good)).status).toBe(200);
 });
 
-test('only the usable keys of a set count: those next to them harm nobody (S-35)', async () => {
+test('only the usable keys of a set count, and unusable ones do not affect them (S-35)', async () => {
   const clientId = await clientAt('mixed');
   for (const _ of [1, 2]) expect((await ask(clientId)).status).toBe(200);
   for (const [key, alg] of [
@@ -165,12 +165,12 @@ async function signedBy(clientId: ClientId, key: KeyObject | string, alg: string
   return (await service.post('/oauth2/token', form)).status;
 }
 
-test('a shared secret that a key server publishes signs nothing (S-35)', async () => {
+test('a shared secret published by a key server verifies no signature (S-35)', async () => {
   const clientId = await clientAt('a symmetric key');
   expect((await ask(clientId, 'shared', 'HS256')).status).toBe(401);
 });
 
-test('requests that wait for a slow key server are few, for one set and in all, and others are served (S-35)', {
+test('few requests wait for a slow key server, per set and in total, and other clients are served (S-35)', {
   timeout: 20_000,
 }, async () => {
   const clients = await Promise.all(Array.from({ length: 5 }, async (_, index) => await clientAt(`held ${index}`)));

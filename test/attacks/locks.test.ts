@@ -61,7 +61,7 @@ function withoutSignIns(counts: Record<string, number>): Record<string, number> 
 }
 
 describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-102)', (_, change) => {
-  test('of the redemption of a code: no session and no token is stored, and the code is not used up', async () => {
+  test('of the redemption of a code: stores no session or token, and the code is not used up', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     const before = await issued();
     const held = await hold(change);
@@ -70,7 +70,7 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     expect(answer.status).toBe(400);
   });
 
-  test('of the making of a code, by remembered consent: none is stored', async () => {
+  test('of the creation of a code, by remembered consent: stores none', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     const before = await issued();
@@ -80,7 +80,7 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     expect(shown.location ?? '').not.toContain('code=');
   });
 
-  test('of the making of a code, by the button of the consent page: none is stored', async () => {
+  test('of the creation of a code, by the consent page button: stores none', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
     const before = await issued();
@@ -143,7 +143,7 @@ describe('the end of a session that commits in the middle (S-102)', () => {
     await expectNothingIssued(refreshToken);
   });
 
-  test('of a refresh whose first answer was lost: the session gets no token after its end', async () => {
+  test('of a refresh whose first response was lost: the session gets no token after its end', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await attacked.refresh(C1, refreshToken);
     attacked.clock.advanceSeconds(60);
@@ -168,19 +168,22 @@ describe('a change of the account that commits in the middle (S-102)', () => {
     expect(shown).toMatchObject({ status: 200, location: undefined });
   });
 
-  test.each(ACCOUNT_CHANGES)('of a refresh: after %s the new tokens are as dead as the old ones', async (_, change) => {
-    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
-    const held = await hold(change);
-    const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
-    const pair = answer.status === 200 ? attacked.held('', answer) : undefined;
-    for (const token of pair === undefined ? [refreshToken] : [pair.accessToken, pair.refreshToken]) {
-      expect(await attacked.introspect(token)).toEqual({ active: false });
-    }
-    expect((await attacked.refresh(C1, pair?.refreshToken ?? refreshToken)).status).toBe(400);
-  });
+  test.each(ACCOUNT_CHANGES)(
+    'of a refresh: after %s the new tokens are as invalid as the old ones',
+    async (_, change) => {
+      const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+      const held = await hold(change);
+      const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
+      const pair = answer.status === 200 ? attacked.held('', answer) : undefined;
+      for (const token of pair === undefined ? [refreshToken] : [pair.accessToken, pair.refreshToken]) {
+        expect(await attacked.introspect(token)).toEqual({ active: false });
+      }
+      expect((await attacked.refresh(C1, pair?.refreshToken ?? refreshToken)).status).toBe(400);
+    },
+  );
 });
 
-describe('chat clients, while a change commits in the middle (S-102)', () => {
+describe('chat clients, while a change commits during the request (S-102)', () => {
   const SESSIONS =
     "compat_sessions s join users u on u.id = s.user_id where u.username = 'bruno' and s.finished_at is null";
   const chat = () => new ChatClient(attacked.service);
@@ -217,7 +220,7 @@ describe('chat clients, while a change commits in the middle (S-102)', () => {
   const END = `update compat_sessions set finished_at = created_at, finish_reason = 'logout'
     where id = (select session_id from compat_refresh_tokens where token_hash = $1::bytea)`;
 
-  test('the end of the session: a refresh gives no token', async () => {
+  test('the end of the session: a refresh gets no token', async () => {
     const token = await begin();
     const before = await tokens();
     const held = await hold(END, [sha256(token)]);
@@ -225,7 +228,7 @@ describe('chat clients, while a change commits in the middle (S-102)', () => {
     expect([answer.status, await tokens()]).toEqual([401, before]);
   });
 
-  test('the end of the session: a refresh whose first answer was lost gives no token', async () => {
+  test('the end of the session: a refresh whose first response was lost gets no token', async () => {
     const token = await begin();
     await refresh(token);
     attacked.clock.advanceSeconds(60);

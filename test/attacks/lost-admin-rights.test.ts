@@ -95,8 +95,8 @@ async function expectGone(at: OAuthService, admin: Admin, of = client): Promise<
   expect(body['scope']).toBe(KEPT.join(' '));
 }
 
-describe('an admin right that is taken away (S-178)', () => {
-  test('on the account: the scope is gone at once, on every instance', async () => {
+describe('an admin right that is revoked (S-178)', () => {
+  test('on the account: the scope is dropped immediately, on every instance', async () => {
     for (const at of [service, second]) {
       const admin = await signIn({ canRequestAdmin: true });
       expect(await adminScopes(at, admin.accessToken)).toEqual(ADMIN);
@@ -106,14 +106,14 @@ describe('an admin right that is taken away (S-178)', () => {
     }
   });
 
-  test('in policy.data.admin_users: the scope is gone on each instance that has the new configuration', async () => {
+  test('in policy.data.admin_users: the scope is dropped on each instance with the new configuration', async () => {
     const admin = await signIn({ username: 'adele' });
     expect(await adminScopes(service, admin.accessToken)).toEqual(ADMIN);
     expect(await ownAdminScopes(['adele'], admin.accessToken)).toEqual(ADMIN);
     await expectGone(second, admin);
   });
 
-  test('of the client, by its registered scope: the scope is gone at once, on every instance', async () => {
+  test('of the client, by its registered scope: the scope is dropped immediately, on every instance', async () => {
     for (const at of [service, second]) {
       const narrowed = await service.client();
       const admin = await signIn({ canRequestAdmin: true }, narrowed);
@@ -126,7 +126,7 @@ describe('an admin right that is taken away (S-178)', () => {
     }
   });
 
-  test('in policy.data.admin_clients: the scope of the client’s own token is gone', async () => {
+  test('in policy.data.admin_clients: the scope of the client’s own token is dropped', async () => {
     const form = { grant_type: 'client_credentials', scope: 'openid urn:latchkey:admin' };
     const answer = await service.post('/oauth2/token', form, basic(adminClient, CLIENT_SECRET));
     const token = member(answer, 'access_token');
@@ -134,14 +134,14 @@ describe('an admin right that is taken away (S-178)', () => {
     expect(await adminScopes(second, token)).toEqual([]);
   });
 
-  test('a refresh whose answer was lost is answered again without the scope', async () => {
+  test('also leaves the scope out of a repeated refresh whose response was lost', async () => {
     const { refreshToken, userId } = await signIn({ canRequestAdmin: true });
     expect((await service.refresh(client, refreshToken)).body['scope']).toContain('urn:latchkey:admin');
     await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);
     expect((await service.refresh(client, refreshToken)).body['scope']).toBe(KEPT.join(' '));
   });
 
-  test('leaves nothing of a session that had no other scope', async () => {
+  test('ends a session that had no other scope', async () => {
     const { code, userId } = await service.signIn(client, { scope: ADMIN, user: { canRequestAdmin: true } });
     const answer = await service.exchange(client, code);
     await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);

@@ -25,7 +25,7 @@ const attacked = attackedService({
 });
 const SENDABLE = HOSTILE_TEXTS.filter((text) => text.length < 1000 && !text.includes('\0'));
 
-describe('hostile text on pages comes out as text (S-74)', () => {
+describe('hostile text is escaped on pages (S-74)', () => {
   test.each(SENDABLE)('%.40j in the query of the sign-in page', async (text) => {
     const query = new URLSearchParams({ login_hint: text, ui_locales: text, kind: text, error: text, message: text });
     const shown = await attacked.browser().get(`/login?${query}`, { 'user-agent': 'x', accept: 'text/html' });
@@ -62,7 +62,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
     expect(answer.body).not.toMatch(/svg onload|alert\(1\)/);
   });
 
-  test('names of clients and people on the consent page, isolated and without control characters', async () => {
+  test('names of clients and users on the consent page, isolated and without control characters', async () => {
     await attacked.change("update users set display_name = $1::text where username = 'amira'", [HOSTILE_NAME]);
     try {
       const browser = await attacked.signedIn('amira');
@@ -86,8 +86,8 @@ describe('hostile text on pages comes out as text (S-74)', () => {
   });
 });
 
-describe('text that would forge the log (S-75)', () => {
-  test('in request id, trace and forwarding headers is not taken over; a username stays one field', async () => {
+describe('text that would forge log lines (S-75)', () => {
+  test('in request id, trace and forwarding headers is discarded; a username stays one field', async () => {
     const forged = 'GET-1 - "POST /login HTTP/1.1" 303 See Other "-"';
     const headers: [string, string][] = [
       ['X-Request-Id', forged],
@@ -105,7 +105,7 @@ describe('text that would forge the log (S-75)', () => {
     expect(lines[0]?.id).not.toBe('GET-1');
   });
 
-  test('a password, a code or a token never reaches it, not even from places where none belongs', async () => {
+  test('the log never contains a password, code or token, even if sent in the wrong place', async () => {
     const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const attempts = ['/login', '/authorize', '/oauth2/userinfo', `/authorize/${UNKNOWN_ID}`, '/nowhere'];
     for (const path of attempts)
@@ -124,9 +124,9 @@ describe('text that would forge the log (S-75)', () => {
   });
 });
 
-describe('answers to machines (S-77)', () => {
+describe('machine-readable responses (S-77)', () => {
   test.each([...SENDABLE, 'x'.repeat(5000), 'é\u{1F4A9}\uFFFF'])(
-    '%.40j is never repeated beyond ASCII, nor as markup',
+    '%.40j is never repeated as non-ASCII or as markup',
     async (text) => {
       const forms: [string, Record<string, string>][] = [
         ['/oauth2/token', { grant_type: text }],
@@ -153,7 +153,7 @@ describe('answers to machines (S-77)', () => {
   );
 });
 
-describe('paths out of the folder of assets (S-78)', () => {
+describe('paths outside the asset directory (S-78)', () => {
   test.each([
     '/assets/../package.json',
     '/assets/..%2fpackage.json',

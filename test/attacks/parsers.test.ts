@@ -22,7 +22,7 @@ function forms() {
   );
 }
 
-describe('names of object properties (S-157)', () => {
+describe('object property names (S-157)', () => {
   const NAMES = [
     ...['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf', 'then', 'toJSON'],
     ...[
@@ -33,7 +33,7 @@ describe('names of object properties (S-157)', () => {
     ],
   ];
 
-  test('are fields like any other, in forms, queries, cookies and headers', async () => {
+  test('are ordinary fields in forms, queries, cookies and headers', async () => {
     const fields = NAMES.map((name) => `${encodeURIComponent(name)}=polluted`).join('&');
     const cookie = NAMES.map((name) => `${name}=polluted`).join('; ');
     await attacked.changingNothing(async () => {
@@ -61,7 +61,7 @@ describe('names of object properties (S-157)', () => {
   });
 });
 
-describe('identifiers in paths (S-158)', () => {
+describe('path identifiers (S-158)', () => {
   const MALFORMED = [
     '01JD3Q5Z8W2N4K6M7P9R0S1T0',
     '01JD3Q5Z8W2N4K6M7P9R0S1T000',
@@ -90,7 +90,7 @@ describe('identifiers in paths (S-158)', () => {
     'x'.repeat(8100),
   ];
 
-  test.each(MALFORMED)('%.60s is refused everywhere, without a query that sees it', async (id) => {
+  test.each(MALFORMED)('%.60s is refused everywhere, without reaching a query', async (id) => {
     await attacked.changingNothing(async () => {
       // All versions of the chat client routes behave alike.
       const routes = attacked.routes().filter(({ path }) => path.includes(':') && !path.includes(':version'));
@@ -109,13 +109,13 @@ describe('identifiers in paths (S-158)', () => {
     });
   });
 
-  test('an empty one is another address', async () => {
+  test('an empty one is another path', async () => {
     for (const { path } of attacked.routes().filter((route) => route.path.includes(':'))) {
       expect((await attacked.ask({ target: path.replaceAll(/:\w+/g, '') })).status).toBe(404);
     }
   });
 
-  test('a good one is found in either case, and is one record', async () => {
+  test('a valid one matches in either case as one record', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
     const id = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
@@ -126,7 +126,7 @@ describe('identifiers in paths (S-158)', () => {
   });
 });
 
-describe('bytes that are not text (S-159)', () => {
+describe('bytes that are not valid text (S-159)', () => {
   const ENCODED: [string, string][] = [
     ['a NUL', '%00'],
     ['a NUL within', 'a%00b'],
@@ -155,7 +155,7 @@ describe('bytes that are not text (S-159)', () => {
     'x',
   ];
 
-  test.each(ENCODED)('%s, in any field of any form: 400, and nothing reaches a table', async (_, text) => {
+  test.each(ENCODED)('%s, in any field of any form: 400, and nothing is stored', async (_, text) => {
     await attacked.changingNothing(async () => {
       for (const { target: path } of forms()) {
         for (const name of FIELDS) {
@@ -179,7 +179,7 @@ describe('bytes that are not text (S-159)', () => {
   });
 
   test.each(['\u{FEFF}state', '\uFFFE\uFFFF', '\u{10FFFF}', 'e\u0301', '\u00e9', '\u200d\u202e'])(
-    '%j is unusual text, and comes back as it was sent',
+    '%j is unusual text, and is returned unchanged',
     async (state) => {
       const browser = await attacked.signedIn('amira');
       const callback = await attacked.callbackOf(browser, C1, { state });
@@ -196,8 +196,8 @@ function namesOf(path: string, errorFormat: string): string[] {
   return errorFormat === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
 }
 
-describe('two readings of one form (S-161)', () => {
-  test('a field twice is refused by every form, whatever the values', async () => {
+describe('ambiguous forms (S-161)', () => {
+  test('a duplicate field is refused by every form, whatever its values', async () => {
     await attacked.changingNothing(async () => {
       for (const { target: path, errorFormat } of forms()) {
         const names = namesOf(path, errorFormat);
@@ -218,7 +218,7 @@ describe('two readings of one form (S-161)', () => {
     });
   });
 
-  test('brackets and dots are letters of a name, not structure', async () => {
+  test('brackets and dots are part of a field name, not structure', async () => {
     for (const name of ['grant_type[]', 'grant_type[0]', 'grant_type.x', '[grant_type]', 'grant_type ', 'Grant_Type']) {
       const answer = await attacked.post('/oauth2/token', { [name]: 'client_credentials' }, basic(C1));
       expect([name, answer.status, jsonOf(answer)['error']]).toEqual([name, 400, 'invalid_request']);
@@ -251,7 +251,7 @@ describe('two readings of one form (S-161)', () => {
     });
   });
 
-  test('a form of more than 100 fields is refused, not cut', async () => {
+  test('a form with more than 100 fields is refused, not truncated', async () => {
     const fields = Array.from({ length: 101 }, (_, index) => `f${index}=x`).join('&');
     for (const { target: path } of forms()) {
       const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
@@ -260,7 +260,7 @@ describe('two readings of one form (S-161)', () => {
   });
 });
 
-test('SQL in a field is text (S-162)', async () => {
+test('SQL in a field is treated as text (S-162)', async () => {
   const browser = attacked.browser();
   for (const text of [
     "' or '1'='1",
@@ -284,7 +284,7 @@ test('SQL in a field is text (S-162)', async () => {
   expect(await attacked.count('users')).toBe(5);
 });
 
-describe('the language of a page (S-163)', () => {
+describe('the page language (S-163)', () => {
   test.each([
     '../../etc/passwd',
     '__proto__',
@@ -296,7 +296,7 @@ describe('the language of a page (S-163)', () => {
     'de;q=2',
     '%2e%2e',
     'en\\..',
-  ])('%s chooses none but a shipped one', async (language) => {
+  ])('%s only ever selects a bundled language', async (language) => {
     for (const target of ['/login', `/login?ui_locales=${encodeURIComponent(language)}`, '/nowhere']) {
       const answer = await attacked.ask({ target, headers: [['Accept-Language', language]] });
       expect(headerOf(answer, 'content-language')).toBe('en');

@@ -33,7 +33,7 @@ describe('with a stolen session (S-122)', () => {
     ['null', { oldPassword: null }, 'BAD_USER_INPUT'],
     ['an empty one', { oldPassword: '' }, 'WRONG_PASSWORD'],
     ['a wrong one', { oldPassword: 'guess' }, 'WRONG_PASSWORD'],
-  ])('%s changes nothing, for nobody', async (_, fields, outcome) => {
+  ])('%s changes no password', async (_, fields, outcome) => {
     const thief = await attacked.signedIn('amira');
     const changes = await attacked.count(CHANGES);
     expect(await changePassword(thief, { newPassword: NEW_PASSWORD, ...fields })).toBe(outcome);
@@ -41,7 +41,7 @@ describe('with a stolen session (S-122)', () => {
     for (const username of ['amira', 'bruno']) expect(await tryPassword(username, PASSWORD)).toBe(303);
   });
 
-  test('the id of another account changes nothing, with the password of either', async () => {
+  test("the id of another account changes nothing, with either account's password", async () => {
     const userId = await viewerId(await attacked.signedIn('bruno'));
     const thief = await attacked.signedIn('amira');
     const changes = await attacked.count(CHANGES);
@@ -53,7 +53,7 @@ describe('with a stolen session (S-122)', () => {
   });
 });
 
-describe('in a race', () => {
+describe('in concurrent requests', () => {
   test('30 changes at once from two browsers and two instances: one takes effect (S-100)', async () => {
     const browsers = [await attacked.signedIn('amira'), await attacked.signedIn('amira')];
     const userId = await viewerId(browsers[0] ?? expect.fail('no browser'));
@@ -74,7 +74,7 @@ describe('in a race', () => {
     await restore();
   });
 
-  test('a password that the command line sets in between stays (S-102)', async () => {
+  test('a password set by the command line meanwhile is kept (S-102)', async () => {
     const browser = await attacked.signedIn('amira');
     const userId = await viewerId(browser);
     const held = await HeldChange.make(
@@ -90,7 +90,7 @@ describe('in a race', () => {
   test.each([
     ['a lock of the account', `users set locked_at = created_at where id = ${OF_AMIRA}`],
     ['the end of the session', `user_sessions set finished_at = created_at where id = ${NEWEST}`],
-  ])('%s that commits in between wins (S-102)', async (_, statement) => {
+  ])('%s that commits meanwhile wins (S-102)', async (_, statement) => {
     attacked.clock.advanceSeconds(1);
     const browser = await attacked.signedIn('amira');
     const change = { userId: await viewerId(browser), oldPassword: PASSWORD, newPassword: NEW_PASSWORD };
@@ -102,7 +102,7 @@ describe('in a race', () => {
   });
 });
 
-test('a change that ends everything leaves no token of before, refresh included (R-33, S-126)', async () => {
+test('a change that ends all sessions invalidates every earlier token, including refresh tokens (R-33, S-126)', async () => {
   const browser = await attacked.signedIn('amira');
   const { accessToken, refreshToken } = await attacked.tokens(browser, C3);
   const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD, endApplicationSessions: true };

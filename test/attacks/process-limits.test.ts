@@ -89,9 +89,9 @@ async function pipelineWithoutReading(): Promise<void> {
   }
 }
 
-describe('pipelined requests whose answers nobody reads (S-175)', () => {
+describe('pipelined requests whose responses are not read (S-175)', () => {
   test.each([1, 3, 10])(
-    'on %i connections: memory stays within 1.5 times of before, others are served',
+    'on %i connections: memory stays within 1.5 times its start, and other clients are served',
     async (count) => {
       // Warms the service up, so that the baseline includes the memory needed to serve requests.
       for (let round = 0; round < 200; round += 1) await statusOf('/.well-known/openid-configuration');
@@ -112,8 +112,8 @@ describe('pipelined requests whose answers nobody reads (S-175)', () => {
   );
 });
 
-describe('file descriptors used up (S-187)', () => {
-  test('400 idle connections under a limit of 200: a log line says so, honest requests are answered', async () => {
+describe('exhausted file descriptors (S-187)', () => {
+  test('400 idle connections at a limit of 200: logged, and honest requests are answered', async () => {
     const sockets = Array.from({ length: 400 }, (_, index) => {
       const socket = open();
       // Half of them have sent a request, half nothing.
@@ -142,7 +142,7 @@ describe('file descriptors used up (S-187)', () => {
     for (const socket of sockets) socket.destroy();
   }, 60_000);
 
-  test('F-13: a limit lowered to less than what is open already: idle connections are closed, honest requests answered', async () => {
+  test('F-13: a limit lowered below the open count: idle connections are closed, honest requests answered', async () => {
     const lowered = 60;
     let isOver = false;
     const sockets = new Set<Socket>();
@@ -168,7 +168,7 @@ describe('file descriptors used up (S-187)', () => {
   }, 60_000);
 });
 
-test('F-13: a process that may open too few files to start ends with exit 71 and says what to change', async () => {
+test('F-13: a start with a file limit that is too low exits with 71 and says what to change', async () => {
   const refused = new Program(folder, { data_dir: join(folder, 'refused') }, { name: 'refused.json' }).launch(
     ['serve'],
     {

@@ -26,14 +26,14 @@ function paths(): string[] {
   return [...new Set(attacked.routes().map(({ target }) => target))];
 }
 
-describe('a caller that is not a trusted proxy (S-147)', () => {
-  test.each(FORWARDING)('is logged by its own address whatever it says: %s: %s', async (name, value) => {
+describe('a client that is not a trusted proxy (S-147)', () => {
+  test.each(FORWARDING)('is logged by its own address whatever it sends: %s: %s', async (name, value) => {
     const answer = await exposed.ask({ target: '/login', headers: [[name, value]] });
     expect(exposed.service.requestLines().at(-1)).toMatchObject({ path: '/login', address: '127.0.0.1' });
     expect(answer.body).not.toMatch(/evil|9\.9\.9\.9/);
   });
 
-  test('cannot choose the address that limits count', async () => {
+  test('cannot choose the address that rate limits use', async () => {
     for (let count = 0; count < 3; count += 1) {
       const browser = exposed.browser({ address: '9.9.9.9' });
       await browser.get('/login');
@@ -44,7 +44,7 @@ describe('a caller that is not a trusted proxy (S-147)', () => {
   });
 });
 
-describe('a request by way of a trusted proxy (S-148)', () => {
+describe('a request through a trusted proxy (S-148)', () => {
   test.each([
     ['the right-most address that is not a proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
     ['of two headers the last', ['1.2.3.4', '198.51.100.7, 127.0.0.5'], '198.51.100.7'],
@@ -57,14 +57,14 @@ describe('a request by way of a trusted proxy (S-148)', () => {
     ['a zone', ['fe80::1%eth0'], 'fe80::1'],
     ['octal', ['0177.0.0.1'], '127.0.0.1'],
     ['a number', ['2130706433'], '127.0.0.1'],
-  ])('%s decides', async (_, values, address) => {
+  ])('gets its address from: %s', async (_, values, address) => {
     const headers = values.map((value): [string, string] => ['X-Forwarded-For', value]);
     await attacked.ask({ target: '/robots.txt', headers });
     expect(attacked.service.requestLines().at(-1)?.address).toBe(address);
   });
 });
 
-describe('the Host that a request names (S-149)', () => {
+describe('the Host header of a request (S-149)', () => {
   const HOSTS = [
     'evil.example',
     'evil.example:8080',
@@ -75,7 +75,7 @@ describe('the Host that a request names (S-149)', () => {
     '',
   ];
 
-  test.each(HOSTS)('%j never comes out in an address, a cookie or a page', async (host) => {
+  test.each(HOSTS)('%j never appears in a URL, a cookie or a page', async (host) => {
     const seen: RawAnswer[] = [];
     for (const target of [
       '/',
@@ -97,7 +97,7 @@ describe('the Host that a request names (S-149)', () => {
     expect(jsonOf(seen[4] ?? expect.fail('no metadata'))['issuer']).toBe(ISSUER);
   });
 
-  test('in an absolute target counts as little', async () => {
+  test('in an absolute-form target is ignored as well', async () => {
     const answer = await attacked.ask({ target: 'http://evil.example/login?kind=change_password' });
     expect(answer.status).toBe(200);
     expect(answer.body).not.toContain('evil');
@@ -114,7 +114,7 @@ describe('the Host that a request names (S-149)', () => {
   });
 });
 
-describe('a second request hidden in the body of the first (S-150)', () => {
+describe('a request smuggled in the body of another (S-150)', () => {
   const HIDDEN = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
   const POST = 'POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
   const CHUNKED = `0\r\n\r\n${HIDDEN}`;
@@ -154,7 +154,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
     ['bare carriage returns', `${POST.replaceAll('\r\n', '\r')}Content-Length: 0\r\r${HIDDEN}`],
     ['a body without a length', `${POST}\r\n${'x'.repeat(10)}${HIDDEN}`],
     ['chunked in HTTP/1.0', `${POST.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n${CHUNKED}`],
-  ])('%s: refused, and the hidden one is not answered', async (_, bytes) => {
+  ])('%s: refused, and the smuggled request is not answered', async (_, bytes) => {
     await attacked.changingNothing(async () => {
       const answers = await sendBytes(attacked.service.address, bytes);
       for (const answer of answers) expect([400, 401, 413]).toContain(answer.status);
@@ -163,7 +163,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
     expect(attacked.service.requestLines().some(({ path }) => path.includes('smuggled'))).toBe(false);
   });
 
-  test('a trailer is not read as a header, a body on GET not as a request, and an upgrade is not begun', async () => {
+  test('a trailer is not read as a header, a GET body not as a request, and an upgrade is not started', async () => {
     const trailer = `${POST}Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n0\r\nAuthorization: Basic x\r\n\r\n`;
     expect((await sendBytes(attacked.service.address, trailer)).map(({ status }) => status)).toEqual([401]);
     const body = `GET /robots.txt HTTP/1.1\r\nHost: x\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`;
@@ -179,7 +179,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
 const MANAGED = /^\/oauth2\/registration\/./;
 
 describe('methods (S-151)', () => {
-  test('that no route has are refused everywhere, whatever a header or field says instead', async () => {
+  test('that no route supports are refused everywhere, whatever an override header or field says', async () => {
     await attacked.changingNothing(async () => {
       for (const target of paths()) {
         for (const method of ['TRACE', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'get', 'FROB', 'X'.repeat(1000)]) {
@@ -205,7 +205,7 @@ describe('methods (S-151)', () => {
     });
   });
 
-  test('HEAD is GET without a body and without effect, or 405 where GET has one', async () => {
+  test('HEAD is GET without a body and without effect, or 405 where GET has an effect', async () => {
     await attacked.changingNothing(async () => {
       for (const { target, headRefused } of attacked.routes({ method: 'GET' })) {
         const head = await attacked.ask({ method: 'HEAD', target });
@@ -221,7 +221,7 @@ describe('methods (S-151)', () => {
     });
   });
 
-  test('CONNECT opens no tunnel, and OPTIONS * tells methods only', async () => {
+  test('CONNECT opens no tunnel, and OPTIONS * returns only methods', async () => {
     const tunnel = await sendBytes(attacked.service.address, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(tunnel.map(({ status }) => status)).toEqual([405]);
     const options = await attacked.ask({ method: 'OPTIONS', target: '*' });
@@ -229,7 +229,7 @@ describe('methods (S-151)', () => {
   });
 });
 
-describe('another spelling of a path (S-152)', () => {
+describe('alternative spellings of a path (S-152)', () => {
   const SPELLINGS: [string, (path: string) => string][] = [
     ['a slash at the end', (path) => `${path}/`],
     ['two slashes', (path) => `/${path}`],
@@ -247,31 +247,28 @@ describe('another spelling of a path (S-152)', () => {
     ['an encoded letter', (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`)],
   ];
 
-  test.each(SPELLINGS)(
-    'by %s is not found, or exactly the same page; never a page that caches keep',
-    async (_, spell) => {
-      const browser = await attacked.signedIn('amira');
-      for (const path of paths().filter((candidate) => candidate !== '/' && candidate !== '/robots.txt')) {
-        const target = spell(path);
-        if (target === path || paths().includes(target)) continue;
-        const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-        const answer = await attacked.ask({ target, headers: [['Cookie', cookie]] });
-        const isKept = /^public/.test(headerOf(answer, 'cache-control') ?? '');
-        expect([target, isKept && answer.body.includes('amira')]).toEqual([target, false]);
-        if ([400, 404].includes(answer.status)) continue;
-        if (target.startsWith('/account/') && !/\.\.|%2e%2e/.test(target)) {
-          // The account app is served at every path below it. Its page is the same for all users.
-          expect([target, headerOf(answer, 'cache-control')]).toEqual([target, 'no-store']);
-          expect([target, answer.body.includes('amira')]).toEqual([target, false]);
-          continue;
-        }
-        const plain = await attacked.ask({ target: path, headers: [['Cookie', cookie]] });
-        expect([target, answer.status, headerOf(answer, 'cache-control')]).toEqual([
-          target,
-          plain.status,
-          headerOf(plain, 'cache-control'),
-        ]);
+  test.each(SPELLINGS)('by %s return 404 or exactly the same page, and are never cached', async (_, spell) => {
+    const browser = await attacked.signedIn('amira');
+    for (const path of paths().filter((candidate) => candidate !== '/' && candidate !== '/robots.txt')) {
+      const target = spell(path);
+      if (target === path || paths().includes(target)) continue;
+      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const answer = await attacked.ask({ target, headers: [['Cookie', cookie]] });
+      const isKept = /^public/.test(headerOf(answer, 'cache-control') ?? '');
+      expect([target, isKept && answer.body.includes('amira')]).toEqual([target, false]);
+      if ([400, 404].includes(answer.status)) continue;
+      if (target.startsWith('/account/') && !/\.\.|%2e%2e/.test(target)) {
+        // The account app is served at every path below it. Its page is the same for all users.
+        expect([target, headerOf(answer, 'cache-control')]).toEqual([target, 'no-store']);
+        expect([target, answer.body.includes('amira')]).toEqual([target, false]);
+        continue;
       }
-    },
-  );
+      const plain = await attacked.ask({ target: path, headers: [['Cookie', cookie]] });
+      expect([target, answer.status, headerOf(answer, 'cache-control')]).toEqual([
+        target,
+        plain.status,
+        headerOf(plain, 'cache-control'),
+      ]);
+    }
+  });
 });

@@ -32,7 +32,7 @@ function expectPage(shown: Shown): void {
 }
 
 describe('a pushed request (S-12)', () => {
-  test('used 300 times at once on two instances begins one request; the others are told that it was used (S-12)', {
+  test('used 300 times at once on two instances starts one request; the others learn that it was used (S-12)', {
     timeout: 60_000,
   }, async () => {
     const uri = await pushed(C1);
@@ -55,7 +55,7 @@ describe('a pushed request (S-12)', () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 1);
   });
 
-  test('that another instance is just using up begins no second request (S-12)', async () => {
+  test('that another instance is using up starts no second request (S-12)', async () => {
     const uri = await pushed(C1);
     const before = await attacked.count('oauth2_authorization_grants');
     const held = await HeldChange.make(
@@ -67,7 +67,7 @@ describe('a pushed request (S-12)', () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before);
   });
 
-  test('used by a second browser, also with the session of the person: a page, and no grant (S-12)', async () => {
+  test("used by a second browser, even with the user's session: an error page, and no grant (S-12)", async () => {
     const uri = await pushed(C1);
     const first = await attacked.signedIn('amira');
     expect((await first.get(using(C1, uri))).status).toBe(303);
@@ -75,7 +75,7 @@ describe('a pushed request (S-12)', () => {
     await attacked.changingNothing(async () => expectPage(await second.get(using(C1, uri))));
   });
 
-  test('used again after its answer yields no second one, in the browser that used it and in others (S-12, S-25)', async () => {
+  test('reused after its response yields no second one, in the same browser or in others (S-12, S-25)', async () => {
     const uri = await pushed(C1);
     const browser = await attacked.signedIn('amira');
     await browser.open(using(C1, uri));
@@ -94,7 +94,7 @@ describe('a pushed request (S-12)', () => {
     await attacked.changingNothing(async () => expectPage(await browser.get(using(C1, uri))));
   });
 
-  test('used by another client is refused without a trace, and stays good for its own (S-12)', async () => {
+  test('used by another client is refused without effect, and stays valid for its own client (S-12)', async () => {
     const uri = await pushed(C1);
     await attacked.changingNothing(async () => {
       expectPage(await attacked.browser().get(using(C2, uri)));
@@ -106,13 +106,13 @@ describe('a pushed request (S-12)', () => {
     expect((await attacked.browser().get(using(C1, uri))).status).toBe(303);
   });
 
-  test('used after its time is refused (S-12)', async () => {
+  test('used after its expiry is refused (S-12)', async () => {
     const uri = await pushed(C1);
     attacked.clock.advanceSeconds(90);
     await attacked.changingNothing(async () => expectPage(await attacked.browser().get(using(C1, uri))));
   });
 
-  test('is not changed by parameters beside it, and carries iss to the client (S-12, S-23)', async () => {
+  test('is not changed by parameters beside it, and returns iss to the client (S-12, S-23)', async () => {
     const uri = await pushed(C1, { state: 'inside', scope: 'openid' });
     const fields = { state: 'outside', scope: 'openid email', redirect_uri: 'https://evil.example/', nonce: 'n' };
     const browser = await attacked.signedIn('amira');
@@ -130,7 +130,7 @@ describe('a pushed request (S-12)', () => {
     expect(textMember(answer, 'scope')).toBe('openid');
   });
 
-  test('given twice is a page, whatever else is right (S-12)', async () => {
+  test('given twice is an error page, whatever else is valid (S-12)', async () => {
     const [one, other] = [await pushed(C1), await pushed(C1)];
     const url = `${using(C1, one, { redirect_uri: C1.callback })}&request_uri=${encodeURIComponent(other)}`;
     await attacked.changingNothing(async () => {
@@ -143,7 +143,7 @@ describe('a pushed request (S-12)', () => {
     'urn:ietf:params:oauth:request_uri:',
     "urn:ietf:params:oauth:request_uri:' or true --",
     `urn:ietf:params:oauth:request_uri:${'A'.repeat(4000)}`,
-  ])('guessed as %j finds nothing (S-12)', async (uri) => {
+  ])('guessed as %j is not found (S-12)', async (uri) => {
     await attacked.changingNothing(async () => expectPage(await attacked.browser().get(using(C1, uri))));
   });
 
@@ -160,7 +160,7 @@ describe('a pushed request (S-12)', () => {
     });
   });
 
-  test('of which too many led to nothing at one address is not used up by the refusal (S-12, S-179)', async () => {
+  test('refused by the limit of unfinished requests at one address is not used up (S-12, S-179)', async () => {
     const address = attacked.newAddress();
     for (let count = 0; count < 100; count += 1) {
       const shown = await attacked.browser({ address }).get(attacked.authorizeUrl(C1));

@@ -38,7 +38,7 @@ describe('deciding one request 40 times at once over two instances (S-100)', () 
   });
 });
 
-describe('a lock that lands in the middle (S-102)', () => {
+describe('a lock that commits during a request (S-102)', () => {
   async function lock(username: string): Promise<void> {
     await attacked.change('update users set locked_at = created_at where username = $1::text', [username]);
   }
@@ -47,7 +47,7 @@ describe('a lock that lands in the middle (S-102)', () => {
     await attacked.change('update users set locked_at = null where username = $1::text', [username]);
   }
 
-  test('of a sign-in whose password is being checked opens no session', async () => {
+  test('for a sign-in whose password is being checked: opens no session', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const charged = await attacked.count('rate_limits');
@@ -66,7 +66,7 @@ describe('a lock that lands in the middle (S-102)', () => {
     }
   });
 
-  test('of an exchange or a refresh leaves no token that works', async () => {
+  test('for an exchange or a refresh: leaves no valid token', async () => {
     const browser = await attacked.signedIn('amira');
     for (let round = 0; round < 5; round += 1) {
       const { refreshToken } = await attacked.tokens(browser, C1);
@@ -99,8 +99,8 @@ describe('a lock that lands in the middle (S-102)', () => {
   }
 });
 
-describe('one device named by two sessions (S-103)', () => {
-  test('of one person: the older session ends; of another person: nothing happens to it', async () => {
+describe('a device used by two sessions (S-103)', () => {
+  test('of the same user: the older session ends; of another user: it stays unchanged', async () => {
     const amira = await attacked.signedIn('amira');
     const first = await attacked.tokens(amira, C1, { scope: `openid ${DEVICE}` });
     const stranger = await attacked.tokens(await attacked.signedIn('bruno'), C1, { scope: `openid ${DEVICE}` });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-test('30,000 made-up client ids at the token, introspection and revocation endpoints leave nothing behind (S-179)', async () => {
+test('30,000 random client ids at the token, introspection and revocation endpoints leave no trace (S-179)', async () => {
   const honest = await service.client();
   await ask(5_000);
   const before = { stored: await storedBytes(), heap: heapBytes() };

@@ -38,7 +38,7 @@ async function ticketOf(email: string): Promise<string> {
 
 const KINDS = ['amira@mail.example', 'absent@mail.example', 'lena@mail.example', 'dana@mail.example'];
 
-describe('telling whether an address is known (S-81)', () => {
+describe('discovering whether an address is known (S-81)', () => {
   /** Returns everything that an observer sees, and the cost of the request, without values that differ each time. */
   function seen({ status, headers, body }: Shown) {
     const { date: _, 'set-cookie': cookies = [], ...others } = headers;
@@ -60,7 +60,7 @@ describe('telling whether an address is known (S-81)', () => {
     };
   }
 
-  test('known, unknown, locked and deactivated: the same answers, statements, tables and log lines', async () => {
+  test('known, unknown, locked and deactivated: the same responses, statements, tables and log lines', async () => {
     const observed = [];
     for (const email of KINDS) {
       const browser = attacked.browser();
@@ -78,7 +78,7 @@ describe('telling whether an address is known (S-81)', () => {
   });
 });
 
-describe('a link of somebody else’s making (S-121)', () => {
+describe('recovery link poisoning (S-121)', () => {
   test.each<[string, Record<string, string>]>([
     ['X-Forwarded-Host', { 'x-forwarded-host': 'evil.example' }],
     ['Forwarded', { forwarded: 'host=evil.example;proto=javascript' }],
@@ -87,7 +87,7 @@ describe('a link of somebody else’s making (S-121)', () => {
     ['X-Forwarded-Port', { 'x-forwarded-port': '8443' }],
     ['Host', { host: 'evil.example' }],
     ['Host with a port', { host: 'auth.example.test:8443' }],
-  ])('%s changes nothing about it', async (_, headers) => {
+  ])('%s does not change the link', async (_, headers) => {
     const browser = attacked.browser();
     await browser.get('/recover');
     const { status } = await browser.submit({ email: 'amira@mail.example' }, { action: '/recover', headers });
@@ -100,20 +100,20 @@ describe('a link of somebody else’s making (S-121)', () => {
   });
 });
 
-describe('an address that looks like another (S-98)', () => {
+describe('an address that resembles another (S-98)', () => {
   test.each([
     ['a+tag', 'amira+tag@mail.example'],
     ['a full-width letter in the domain', 'amira@ｍail.example'],
     ['a Cyrillic letter in the domain', 'amira@mаil.example'],
     ['a dot more', 'a.mira@mail.example'],
     ['a long s', 'amira@mail.example'.replace('a', 'ª')],
-  ])('%s: a mail only to the address that is stored, or none', async (_, typed) => {
+  ])('%s: sends mail only to the stored address, or none', async (_, typed) => {
     await begin(typed);
     const sent = await mails.deliver(attacked.service.core);
     expect(sent.filter(({ to }) => to !== 'amira@mail.example')).toEqual([]);
   });
 
-  test('in other letter case it is the same address, and the mail goes to the stored one', async () => {
+  test('with another letter case counts as the same address, and mail goes to the stored one', async () => {
     await begin('AMIRA@Mail.Example');
     expect(await mails.deliver(attacked.service.core)).toMatchObject([{ to: 'amira@mail.example' }]);
   });
@@ -129,7 +129,7 @@ describe('an address that looks like another (S-98)', () => {
 });
 
 describe('a ticket (S-119)', () => {
-  test('of one account sets no password of another that is named with it', async () => {
+  test('of one account cannot set the password of another account', async () => {
     const ticket = await ticketOf('amira@mail.example');
     const browser = attacked.browser();
     // Unknown fields cannot select another user.
@@ -145,7 +145,7 @@ describe('a ticket (S-119)', () => {
     await mails.deliver(attacked.service.core);
   });
 
-  test('planted session cookies are worth nothing after a recovery, which signs nobody in (S-61)', async () => {
+  test('planted session cookies have no effect after a recovery, which signs nobody in (S-61)', async () => {
     const thief = await attacked.signedIn('bruno');
     const ticket = await ticketOf('bruno@mail.example');
     const victim = attacked.browser();
@@ -155,7 +155,7 @@ describe('a ticket (S-119)', () => {
     await mails.deliver(attacked.service.core);
   });
 
-  test('stays out of every request that the page makes, and out of other origins (S-120)', async () => {
+  test('is not part of any request of the page, nor sent to other origins (S-120)', async () => {
     const ticket = await ticketOf('adele@mail.example');
     const answer = await attacked.ask({ method: 'GET', target: `${PATH}?ticket=${ticket}` });
     expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer');
@@ -173,7 +173,7 @@ describe('a ticket (S-119)', () => {
 });
 
 describe('records of other browsers (S-83)', () => {
-  test('an id that does not exist and that of another browser get the same answer', async () => {
+  test('an unknown id and that of another browser get the same answer', async () => {
     const { location = '' } = await begin('amira@mail.example');
     await mails.deliver(attacked.service.core);
     const stranger = attacked.browser();

@@ -11,7 +11,7 @@ const TARGET = new RegExp(
     `|account/password/change|account/(\\?action=[a-z._]+(&device_id=[\\w%.~-]+)?)?)?$`,
 );
 
-describe('the way on after signing in or proving presence (S-69)', () => {
+describe('the redirect after signing in or reauthenticating (S-69)', () => {
   const QUERIES = [
     'kind=manage_account&action=//evil.example',
     'kind=manage_account&action=session_end&device_id=%0d%0aLocation:%20https://evil.example',
@@ -27,7 +27,7 @@ describe('the way on after signing in or proving presence (S-69)', () => {
     'continue=https://evil.example#kind=change_password',
   ];
 
-  test.each(QUERIES)('?%s never leads away', async (query) => {
+  test.each(QUERIES)('?%s never leaves the site', async (query) => {
     const browser = await attacked.signedIn('amira');
     await browser.get(`/login?${query}`);
     expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
@@ -42,14 +42,14 @@ describe('the way on after signing in or proving presence (S-69)', () => {
   });
 });
 
-describe('targets that look like another host, below a path prefix (S-73)', () => {
+describe('paths that resemble another host, below a path prefix (S-73)', () => {
   test.each([
     '//evil.example/..',
     '/\\evil.example',
     '/%2f%2fevil.example',
     '//evil.example/auth/login',
     '/auth//evil.example',
-  ])('%s gets no redirect to anywhere', async (target) => {
+  ])('%s never redirects', async (target) => {
     const publicBase = 'https://example.test/auth/';
     const listener = {
       name: 'web',
@@ -73,7 +73,7 @@ describe('targets that look like another host, below a path prefix (S-73)', () =
   });
 
   test.each(['//evil.example/..', '/\\evil.example', '/%2f%2fevil.example', 'http://evil.example/'])(
-    '%s at the root neither',
+    '%s does not redirect at the root either',
     async (target) => {
       const answer = await attacked.ask({ target });
       expect(headerOf(answer, 'location')).toBeUndefined();
@@ -87,13 +87,13 @@ describe('targets that look like another host, below a path prefix (S-73)', () =
     '/account/sessions?next=//evil.example',
     '/account/?kind=//evil.example&action=//evil.example&device_id=//evil.example',
     '/account/devices/A?org.chat.msc4198.login_hint=',
-  ])('%s leads to our own sign-in page', async (target) => {
+  ])('%s redirects to the own sign-in page', async (target) => {
     const location = headerOf(await attacked.ask({ target }), 'location') ?? '';
     expect(location).toMatch(/^\/login\?kind=manage_account/);
     expect(location).not.toContain('evil.example');
   });
 
-  test('the address without its final slash keeps the query, and leads nowhere else', async () => {
+  test('the URL without its trailing slash keeps the query and redirects nowhere else', async () => {
     const answer = await attacked.ask({ target: '/account?//evil.example/..&action=profile' });
     expect(headerOf(answer, 'location')).toBe('/account/?//evil.example/..&action=profile');
   });

@@ -38,7 +38,7 @@ async function usernames(): Promise<string[]> {
 }
 
 describe('sixteen passwords from one address that take seconds to estimate (S-183)', () => {
-  test('do not keep somebody elsewhere from registering', async () => {
+  test('do not keep another address from registering', async () => {
     // Substitutions at every position: the worst case for the estimator within the characters that it considers.
     const password = 'mp@$$w0rd1'.repeat(9);
     const attackers = Array.from({ length: 16 }, (_, index) => {
@@ -62,7 +62,7 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
 });
 
 test.each(['01m8fnp7n8wtbq5ypd2n1p034g', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90'])(
-  'a name that reads as an identifier cannot be registered: %s',
+  'a name that looks like an identifier cannot be registered: %s',
   async (username) => {
     const answer = await beginRegistration(browserAt(service), { username });
     expect(answer.errorCodes).toEqual(['username-identifier']);
@@ -70,15 +70,15 @@ test.each(['01m8fnp7n8wtbq5ypd2n1p034g', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90']
   },
 );
 
-describe('names that policy.data.admin_users lists, without an account (S-177)', () => {
-  test.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {
+describe('names in policy.data.admin_users without an account (S-177)', () => {
+  test.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('cannot be registered: %s', async (username) => {
     const answer = await beginRegistration(browserAt(service), { username });
     expect(answer.status).toBe(200);
     expect(answer.errorCodes).toContain('username-reserved');
     expect(await usernames()).toEqual([]);
   });
 
-  test('nobody can take one in the step that changes the name, or finish with one that was listed later', async () => {
+  test('cannot be chosen when changing the name, or completed when listed later', async () => {
     const open = await startService(SETTINGS, { strengthWorker, like: service });
     try {
       const browser = browserAt(open);
@@ -98,13 +98,13 @@ describe('names that policy.data.admin_users lists, without an account (S-177)',
     }
   });
 
-  test('an operator makes such an account, and nobody can register over it', async () => {
+  test('can be created by an operator, and not registered afterwards', async () => {
     await service.registerUser('adele', PASSWORD);
     const answer = await beginRegistration(browserAt(service), { username: 'adele' });
     expect(answer.errorCodes).toEqual(['username-reserved']);
   });
 
-  test('other names are free', async () => {
+  test('do not affect other names', async () => {
     expect((await registerWholly(browserAt(service), 'adele.')).status).toBe(303);
   });
 });

@@ -21,7 +21,7 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 describe('what a release installs (S-170)', () => {
   const manifest = MANIFEST.parse(JSON.parse(textOf('package.json')));
 
-  test.each(['package-lock.json', 'tools/package-lock.json'])('%s has a checksum of every package', (path) => {
+  test.each(['package-lock.json', 'tools/package-lock.json'])('%s has a checksum for every package', (path) => {
     const { packages } = LOCKFILE.parse(JSON.parse(textOf(path)));
     const others = Object.entries(packages).filter(([name]) => name !== '');
     expect(others.length).toBeGreaterThan(50);
@@ -29,18 +29,18 @@ describe('what a release installs (S-170)', () => {
     expect(others.flatMap(([, { resolved }]) => resolved ?? [])).toEqual([]);
   });
 
-  test('each version is exact: nobody else decides what the next installation brings', () => {
+  test('every version is pinned, so that no registry decides what the next installation brings', () => {
     const all = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies };
     expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
   });
 
-  test('nothing of ours is run at an installation', () => {
+  test('no install script of this project runs', () => {
     expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
   });
 });
 
 describe('what a released image may do (S-170, S-171)', () => {
-  test('it runs as an ordinary user, and starts the program without a shell', () => {
+  test('it runs as an unprivileged user, and starts the program without a shell', () => {
     const file = textOf('packaging/Containerfile');
     expect(file).toMatch(/^USER 1000:1000$/m);
     expect(file).toMatch(/^ENTRYPOINT \["node", /m);
@@ -48,7 +48,7 @@ describe('what a released image may do (S-170, S-171)', () => {
     expect(file.indexOf('USER 1000:1000')).toBeGreaterThan(file.lastIndexOf('RUN '));
   });
 
-  test('in the example for Kubernetes it can write to its volumes alone', () => {
+  test('in the Kubernetes example it can only write to its volumes', () => {
     const file = textOf('packaging/kubernetes.yaml');
     for (const setting of ['readOnlyRootFilesystem: true', 'runAsNonRoot: true', 'allowPrivilegeEscalation: false']) {
       expect(file).toContain(setting);
@@ -57,19 +57,19 @@ describe('what a released image may do (S-170, S-171)', () => {
     expect(file).toContain('automountServiceAccountToken: false');
   });
 
-  test('as a unit of systemd it can write to its data alone', () => {
+  test('in the systemd unit it can only write to its data', () => {
     const file = textOf('packaging/latchkey.service');
     for (const setting of ['ProtectSystem=strict', 'NoNewPrivileges=true', 'CapabilityBoundingSet=', 'User=latchkey']) {
       expect(file.split('\n')).toContain(setting);
     }
   });
 
-  test('secrets of the one who builds it do not get in', () => {
+  test('it contains no secrets of the build machine', () => {
     const ignored = textOf('.dockerignore').split('\n');
     for (const path of ['.git', 'data', 'latchkey.yaml', 'config.yaml', '.env']) expect(ignored).toContain(path);
   });
 });
 
-test('who finds a weakness knows where to tell it, and when there is an answer (S-174)', () => {
+test('the security policy says where to report a vulnerability and when to expect a response (S-174)', () => {
   expect(textOf('SECURITY.md')).toMatch(/answer within \w+ working days/);
 });

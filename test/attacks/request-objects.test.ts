@@ -88,7 +88,7 @@ test.each<[string, () => string | Promise<string>]>([
       return `${header}.${encode(claims({ scope: 'openid email' }))}.${signature}`;
     },
   ],
-])('a request object %s is refused, and nothing is stored or fetched (S-13)', async (_, make) => {
+])('a request object %s is refused, with nothing stored or fetched (S-13)', async (_, make) => {
   const request = await make();
   await attacked.changingNothing(async () => {
     const page = await ask(request);
@@ -105,7 +105,7 @@ test.each<[string, () => string | Promise<string>]>([
   });
 });
 
-test('a good request object of one client is none for another (S-13)', async () => {
+test('a valid request object of one client is refused for another (S-13)', async () => {
   const request = await sign();
   expect((await ask(request)).location).toContain('/login');
   await attacked.changingNothing(async () => {

@@ -38,7 +38,7 @@ const HOUR = 3600 * SECOND;
 describe('the list of sealed values and remembered proofs', () => {
   const source = readSource(ROOT);
 
-  test('names each place of the source that seals a value, or remembers one', () => {
+  test('names every place in the source that seals or remembers a value', () => {
     const sealing = [...source].flatMap(([file, text]) => {
       if (/\/(?:sealing|replayed-values)\.ts$/.test(file)) return [];
       const sealed = text.split(/(?:keys|keyRing|KeyRing)\.seal\(/).length - 1;
@@ -53,7 +53,7 @@ describe('the list of sealed values and remembered proofs', () => {
     expect(callers.map(([file]) => file).filter((file) => !known.has(file))).toEqual([]);
   });
 
-  test('has the label of each, and protections that there are', () => {
+  test('has each label, and only names existing protections', () => {
     const names = new Set(PROTECTIONS.map(({ name }) => name));
     for (const { file, label, protections } of SEALED_VALUES) {
       expect(source.get(file), file).toContain(label);
@@ -62,16 +62,16 @@ describe('the list of sealed values and remembered proofs', () => {
   });
 });
 
-describe('the request of /reauth that goes to a provider', () => {
+describe('a reauthentication request sent to a provider', () => {
   const session = newId<'browser-session'>(NOW);
   const sealed = sealReauthRequest(TEST_KEYS, session, NOW);
 
-  test('is good for an hour', () => {
+  test('is valid for an hour', () => {
     expect(isReauthRequest(TEST_KEYS, sealed, session, NOW + HOUR - 1)).toBe(true);
     expect(isReauthRequest(TEST_KEYS, sealed, session, NOW + HOUR)).toBe(false);
   });
 
-  test('is worth nothing in another session, or without one', () => {
+  test('is invalid in another session, or without one', () => {
     expect(isReauthRequest(TEST_KEYS, sealed, newId<'browser-session'>(NOW), NOW)).toBe(false);
     expect(isReauthRequest(TEST_KEYS, sealed, undefined, NOW)).toBe(false);
   });
@@ -88,7 +88,7 @@ test('a notice is shown for a minute', () => {
   expect(notices.read({ query })).toBeUndefined();
 });
 
-test('a sign-out request that was sealed for an address is none in a form, and the other way round', () => {
+test('a sign-out request sealed for a URL is invalid in a form, and vice versa', () => {
   const request = { clientId: undefined, redirectUri: undefined, state: 'st', oauthSessionId: undefined };
   for (const [use, other] of [
     ['posted', 'confirmation'],
@@ -100,7 +100,7 @@ test('a sign-out request that was sealed for an address is none in a form, and t
   }
 });
 
-test('the ticket of a posted request is good for a minute, and for that request', () => {
+test('the ticket of a posted request is valid for a minute and for that request only', () => {
   const id = newId<'authorization-grant'>(NOW);
   const ticket = sealBindTicket(TEST_KEYS, id, NOW);
   expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 60 * SECOND - 1)).toBe(true);
@@ -108,7 +108,7 @@ test('the ticket of a posted request is good for a minute, and for that request'
   expect(opensBindTicket(TEST_KEYS, newId<'authorization-grant'>(NOW), ticket, NOW)).toBe(false);
 });
 
-test('a sealed cookie is worth nothing under another name', () => {
+test('a sealed cookie is invalid under another name', () => {
   const cookies = new Cookies({
     keys: TEST_KEYS,
     address: { isHttps: true, basePath: '/' },
@@ -120,7 +120,7 @@ test('a sealed cookie is worth nothing under another name', () => {
   expect(cookies.unseal({ name: 'session' }, sealed)).toBeUndefined();
 });
 
-describe('a sealed column opens in its own row and column only', () => {
+describe('a sealed column decrypts only in its own row and column', () => {
   test('of a sign-in through a provider', () => {
     const [id, other] = [newId<'upstream-authorization'>(NOW), newId<'upstream-authorization'>(NOW)];
     const secrets = { nonce: 'n', verifier: 'v', isReauthentication: true, registrationToken: undefined };
@@ -187,7 +187,7 @@ describe('a sealed column opens in its own row and column only', () => {
       );
     });
 
-    test('of a key that outlives a change of the root', async () => {
+    test('of a key that survives a root key change', async () => {
       const { database } = testDatabase;
       const deps = { database, keyRing: TEST_KEYS, clock };
       await openSecretKeys(deps);

@@ -34,8 +34,8 @@ function outcome(answer: RawAnswer): unknown {
 
 const device = (id: string) => `openid urn:chat:client:api:* urn:chat:client:device:${id}`;
 
-describe('a person who has as many sessions as the limit allows', () => {
-  test('reads how many must end, and goes on from there once they did', async () => {
+describe('a user at the session limit', () => {
+  test('sees how many sessions must end, and continues once they have', async () => {
     const browser = await person('anna', 1);
     const { accessToken } = await attacked.tokens(browser, C1);
     await browser.open(attacked.authorizeUrl(C1));
@@ -52,7 +52,7 @@ describe('a person who has as many sessions as the limit allows', () => {
     expect(new URL(browser.shown.location ?? browser.shown.url).searchParams.get('code')).not.toBeNull();
   });
 
-  test('cannot go on with a consent page of before', async () => {
+  test('cannot continue on an earlier consent page', async () => {
     const browser = await person('berta', 1);
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
     await attacked.tokens(await attacked.signedIn('berta'), C1);
@@ -75,7 +75,7 @@ describe('a person who has as many sessions as the limit allows', () => {
     expect(browser.shown.errorCodes).toEqual(['too-many-sessions']);
   });
 
-  test('lets no device in, and a device that was let in before gets access_denied', async () => {
+  test('cannot approve a device, and an already approved device gets access_denied', async () => {
     const browser = await person('edith', 1);
     const codes = jsonOf(await attacked.post('/oauth2/device', { scope: 'openid' }, basic(C1)));
     const deviceCode = String(codes['device_code']);
@@ -106,7 +106,7 @@ describe('a person who has as many sessions as the limit allows', () => {
     expect(await poll()).toBe(200);
   });
 
-  test('is not limited with more sessions than the threshold', async () => {
+  test('is not limited when above the threshold', async () => {
     const browser = await person('frida', 2);
     await attacked.change(
       `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
@@ -120,8 +120,8 @@ describe('a person who has as many sessions as the limit allows', () => {
   });
 });
 
-describe('codes that wait while the limit is reached', () => {
-  test('are refused at their exchange, and not used up', async () => {
+describe('codes issued before the limit is reached', () => {
+  test('are refused at exchange without being used up', async () => {
     const browser = await person('greta', 1);
     const code = await attacked.code(browser, C1);
     const { accessToken } = await attacked.tokens(browser, C1);
@@ -130,7 +130,7 @@ describe('codes that wait while the limit is reached', () => {
     expect(outcome(await attacked.exchange(C1, code))).toBe(200);
   });
 
-  test('see the session that another instance opens in the same instant', async () => {
+  test('see the session that another instance opens at the same moment', async () => {
     const code = await attacked.code(await person('hilde', 1), C1);
     const opening = await HeldChange.make(
       attacked.service.connectionString,
@@ -144,7 +144,7 @@ describe('codes that wait while the limit is reached', () => {
     expect(await openSessions('hilde')).toBe(2);
   });
 
-  test('exchanged all at once on two instances lead to no more sessions than the limit', async () => {
+  test('that are exchanged concurrently on two instances never exceed the limit', async () => {
     const browser = await person('helga', 0);
     const codes: string[] = [];
     for (let count = 0; count < 8; count += 1) codes.push(await attacked.code(browser, C1));
@@ -162,7 +162,7 @@ describe('codes that wait while the limit is reached', () => {
   });
 });
 
-test('a session without refresh tokens counts only as long as its access token lives', async () => {
+test('a session without refresh tokens counts only while its access token is valid', async () => {
   const browser = await person('irene', 1);
   const answer = await attacked.exchange(C2, await attacked.code(browser, C2));
   attacked.secrets.add(textMember(answer, 'access_token'));

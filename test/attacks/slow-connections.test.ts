@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'idle after an answer': { start: GET },
 };
 
-test('2,000 slow connections, of each kind 500, are closed at the limits while honest requests are served as before (S-139)', {
+test('2,000 slow connections, 500 of each kind, are closed at the limits while honest requests are served (S-139)', {
   timeout: 240_000,
 }, async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);

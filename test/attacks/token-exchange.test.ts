@@ -86,8 +86,8 @@ async function userinfo(token: string): Promise<number> {
   return (await attacked.ask({ method: 'GET', target: '/oauth2/userinfo', headers })).status;
 }
 
-describe('an exchange', () => {
-  test('gives a token of the caller for the person, that names who acts, by two statements', async () => {
+describe('a token exchange', () => {
+  test('issues the caller a token for the user that names the actor, in two statements', async () => {
     const subject = await held();
     const before = await attacked.introspect(subject.accessToken);
     await exchanged(C2, subject.accessToken);
@@ -108,7 +108,7 @@ describe('an exchange', () => {
     expect(line).toContain(`subject_client=${C1.id}`);
   });
 
-  test('lives no longer than the token that it was made of, also through a chain', async () => {
+  test('issues a token that expires no later than its subject token, also in a chain', async () => {
     const subject = await held();
     attacked.clock.advanceSeconds(200);
     const first = await exchange(C2, subject.accessToken);
@@ -121,7 +121,7 @@ describe('an exchange', () => {
     expect(await attacked.introspect(textMember(second, 'access_token'))).toEqual(INACTIVE);
   });
 
-  test('is one session for each client and parent, and ending it leaves that of the app alone', async () => {
+  test("opens one session per client and parent, and ending it does not affect the app's session", async () => {
     const subject = await held('bruno');
     const tokens = [];
     for (let count = 0; count < 3; count += 1) tokens.push(await exchanged(C2, subject.accessToken));
@@ -135,7 +135,7 @@ describe('an exchange', () => {
     expect(await attacked.introspect(tokens[2] ?? '')).toEqual(INACTIVE);
   });
 
-  test('of an ID token is for the client that it was issued to, while it lives', async () => {
+  test('of an ID token is limited to the client that received it, until it expires', async () => {
     const subject = await held('amira', SCOPE, C2);
     const id = textMember(subject.answer, 'id_token');
     const asId = { subject_token_type: ID_TOKEN_TYPE };
@@ -151,7 +151,7 @@ describe('an exchange', () => {
 });
 
 describe('a subject token', () => {
-  test('that is unknown, of another kind, of a client that is not listed or of no person is refused alike', async () => {
+  test('that is unknown, of another kind, of an unlisted client or without a user gets the same refusal', async () => {
     const subject = await held();
     const foreign = await held('amira', 'openid', C3);
     const own = await attacked.post('/oauth2/token', { grant_type: 'client_credentials' }, basic(C1));
@@ -177,7 +177,7 @@ describe('a subject token', () => {
     }
   });
 
-  test('is exchanged by nobody whom the operator did not allow it', async () => {
+  test('is refused to clients that the operator has not allowed', async () => {
     const subject = await held();
     expect(await exchange(C1, subject.accessToken)).toMatchObject({ status: 400 });
     expect(jsonOf(await exchange(C1, subject.accessToken))['error']).toBe('unauthorized_client');
@@ -186,7 +186,7 @@ describe('a subject token', () => {
     refused(await exchange(C2, own.accessToken));
   });
 
-  test('that ended, or whose person or client may not be used, is refused', async () => {
+  test('that has ended, or whose user or client is disabled, is refused', async () => {
     const attempts: readonly [change: string, undo: string][] = [
       [
         "update users set locked_at = now() where username = 'amira'",
@@ -216,7 +216,7 @@ describe('a subject token', () => {
     expect(await attacked.introspect(token)).toEqual(INACTIVE);
   });
 
-  test('bound to a key is exchanged with a proof of that key only, for a token bound to it', async () => {
+  test('bound to a key is exchanged only with a proof of that key, for a token bound to it', async () => {
     const key = new ProofKey();
     const url = `${ISSUER}oauth2/token`;
     const prove = (by = key) => by.proof({ url, now: attacked.clock.now() });
@@ -242,7 +242,7 @@ describe('a subject token', () => {
 });
 
 describe('scope and target', () => {
-  test('never go beyond the subject, nor beyond what is configured', async () => {
+  test('never exceed the subject token or the configuration', async () => {
     const subject = await held('adele', `${SCOPE} urn:latchkey:admin profile`);
     for (const scope of [
       'urn:latchkey:admin',
@@ -263,7 +263,7 @@ describe('scope and target', () => {
     expect(await attacked.introspect(await exchanged(CQ, narrow))).toMatchObject({ scope: 'openid' });
   });
 
-  test('a scope that no client may exchange stays out, though this client was allowed to', async () => {
+  test('leave out a scope that no client may exchange, even if this client was allowed it', async () => {
     const subject = await held('adele', `${SCOPE} urn:latchkey:admin`);
     const scopes = "'{token_exchange,scopes}'";
     const uuid = toUuid(C2_ID);
@@ -285,7 +285,7 @@ describe('scope and target', () => {
     }
   });
 
-  test('foreign audiences are refused, and a token for one server does not become one for all', async () => {
+  test('foreign audiences are refused, and a token for one server cannot become one for all', async () => {
     const subject = await held();
     for (const fields of [
       { audience: 'https://other.example/' },
@@ -304,7 +304,7 @@ describe('scope and target', () => {
 });
 
 describe('a chain of exchanges', () => {
-  test('names all who act, ends after four, and ends as a whole with its first session', async () => {
+  test('names all actors, is limited to four, and ends with its first session', async () => {
     const subject = await held();
     const first = await exchanged(C2, subject.accessToken);
     let last = first;
@@ -319,7 +319,7 @@ describe('a chain of exchanges', () => {
     for (const token of [first, last, quiet]) expect(await attacked.introspect(token)).toEqual(INACTIVE);
   });
 
-  test('whose first session ends in the very instant in which it begins is dead all the same', async () => {
+  test('whose first session ends at the moment it starts is invalid as well', async () => {
     const subject = await held();
     const token = await exchanged(C2, subject.accessToken);
     const further = await exchanged(CQ, token);
@@ -336,7 +336,7 @@ describe('a chain of exchanges', () => {
     refused(await exchange(CQ, token));
   });
 
-  test('raced with the end of its session leaves no token that works', async () => {
+  test('that races with the end of its session leaves no valid token', async () => {
     const subject = await held();
     const race = Array.from({ length: 12 }, async () => await exchange(C2, subject.accessToken));
     const revoked = attacked.post('/oauth2/revoke', { token: subject.accessToken }, basic(C1));
@@ -348,7 +348,7 @@ describe('a chain of exchanges', () => {
     }
   });
 
-  test('with an actor token names its person, and takes it from no other client', async () => {
+  test('with an actor token names its user, and rejects one of another client', async () => {
     const subject = await held();
     const actor = await held('bruno', 'openid', C2);
     const asActor = { actor_token: actor.accessToken, actor_token_type: ACCESS_TOKEN_TYPE };

@@ -61,7 +61,7 @@ async function isActive(token: string): Promise<boolean> {
 }
 
 describe('refresh tokens', () => {
-  test('an answer that was lost can be had again: within the grace the same, later with a fresh access token (S-39)', async () => {
+  test('repeat a lost response: within the grace period the same, later with a fresh access token (S-39)', async () => {
     const first = await attacked.tokens(await attacked.signedIn('amira'), P1);
     const lost = attacked.held('', await attacked.refresh(P1, first.refreshToken));
     attacked.clock.advanceSeconds(5);
@@ -74,7 +74,7 @@ describe('refresh tokens', () => {
     expect([await isActive(lost.accessToken), await isActive(late.accessToken)]).toEqual([false, true]);
   });
 
-  test('fifty refreshes at once over two instances leave one live pair (S-40)', async () => {
+  test('leave one valid pair after fifty concurrent refreshes on two instances (S-40)', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
       const answers = await Promise.all(
@@ -92,7 +92,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  test('a used one is refused by a process that never saw it, and ends the session (S-41)', async () => {
+  test('that were used are refused by a process that never saw them, and end the session (S-41)', async () => {
     const first = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const second = attacked.held('', await attacked.refresh(C1, first.refreshToken));
     expect(await isActive(second.accessToken)).toBe(true);
@@ -103,7 +103,7 @@ describe('refresh tokens', () => {
     expect(await isActive(second.accessToken)).toBe(false);
   });
 
-  test('serves its own client only, with its proof, and nothing else serves in its place (S-42)', async () => {
+  test('work only for their own client with its authentication, and cannot be replaced by other tokens (S-42)', async () => {
     const { accessToken, refreshToken, code } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
     await attacked.changingNothing(async () => {
@@ -144,7 +144,7 @@ describe('refresh tokens', () => {
     ['a quote', 'openid"'],
     ['a backslash', 'openid\\'],
     ['a letter outside ASCII', 'openid \u00e9mail'],
-  ])('a scope of %s is refused wherever one is asked for, and nothing is stored (S-43)', async (_, scope) => {
+  ])('a scope of %s is refused at every endpoint that accepts one, and nothing is stored (S-43)', async (_, scope) => {
     const browser = await attacked.signedIn('amira');
     const { accessToken, refreshToken } = await attacked.tokens(browser, C1);
     const [, query] = attacked.authorizeUrl(C1, { scope }).split('?');
@@ -175,7 +175,7 @@ describe('refresh tokens', () => {
   });
 
   test.each(['a ', 'openid ', 'x', ' '])(
-    'a scope of %j without end is refused at a cost that grows with its length (S-43)',
+    'a scope of repeated %j is refused at a cost linear in its length (S-43)',
     async (part) => {
       const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
       await expectLinear(
@@ -194,7 +194,7 @@ describe('refresh tokens', () => {
     ['51 words, each of which is granted', 'openid '.repeat(51), 400],
     ['2,048 characters', 'openid'.padEnd(2048), 200],
     ['2,049 characters, of which all but one word are blanks', 'openid'.padEnd(2049), 400],
-  ])('a scope of %s counts by its length, not by what it means (S-43)', async (_, scope, status) => {
+  ])('a scope of %s is limited by its length, not its meaning (S-43)', async (_, scope, status) => {
     const browser = await attacked.signedIn('amira');
     const { refreshToken } = await attacked.tokens(browser, C1);
     const forItself = { grant_type: 'client_credentials', scope };
@@ -230,14 +230,14 @@ async function expectNoHint(jwt: string, client: AttackedClient): Promise<void> 
   expect((await attacked.browser().get(logout)).status).toBe(400);
 }
 
-test('an ID token gives no access: it is not accepted as access token, assertion or refresh token (S-36)', async () => {
+test('an ID token grants no access: it is refused as access token, assertion or refresh token (S-36)', async () => {
   const { answer } = await own('amira');
   const idToken = textMember(answer, 'id_token');
   await expectNoAccess(idToken, C1);
   await expectNoHint(`${idToken.slice(0, -8)}AAAAAAAA`, C1);
 });
 
-test('a signed answer of userinfo or introspection gives no access, and is no hint of an ID token (S-36)', async () => {
+test('a signed userinfo or introspection response grants no access, and is no hint of an ID token (S-36)', async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), CJ);
   const ofUserinfo = await userinfo(accessToken);
   expect(headerOf(ofUserinfo, 'content-type')).toBe('application/jwt');
@@ -269,7 +269,7 @@ describe('introspection (RFC 7662)', () => {
     ['a person with a token of their own', async () => `Bearer ${(await own('bruno')).accessToken}`],
   ];
 
-  test.each(STRANGERS)('tells %s nothing (S-44)', async (_, authorization) => {
+  test.each(STRANGERS)('reveals nothing to %s (S-44)', async (_, authorization) => {
     const { accessToken } = await own('amira');
     const answer = await attacked.post('/oauth2/introspect', { token: accessToken }, await authorization());
     expect(answer.status).toBe(401);
@@ -282,7 +282,7 @@ describe('introspection (RFC 7662)', () => {
     ['static', [true, false, true]],
     ['confidential', [true, true, true]],
   ] as const)(
-    'with introspection_callers %s: another configured client, one that registered itself, and its own see it: %j (S-44)',
+    'with introspection_callers %s: visible to another configured client, a dynamic client and its own: %j (S-44)',
     async (setting, seen) => {
       const instance = { own: ownOnly, static: attacked, confidential: everyClient }[setting];
       const { accessToken, refreshToken } = await instance.tokens(await instance.signedIn('amira'), C1);
@@ -308,14 +308,14 @@ describe('introspection (RFC 7662)', () => {
     },
   );
 
-  test('tells a public client nothing, and the homeserver what it needs (S-44)', async () => {
+  test('reveals nothing to a public client, and to the homeserver what it needs (S-44)', async () => {
     const { accessToken } = await own('amira');
     const answer = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
     expectError(answer, 401, 'access_denied');
     expect(await attacked.introspect(accessToken)).toMatchObject({ active: true, username: 'amira' });
   });
 
-  test('says of every dead token the same, which is nothing, and userinfo refuses each alike (S-45)', async () => {
+  test('gives the same empty answer for every dead token, and userinfo refuses each alike (S-45)', async () => {
     await attacked.service.registerUser('dario', PASSWORD);
     const expired = await own('amira');
     attacked.clock.advanceSeconds(301);
@@ -375,7 +375,7 @@ describe('introspection (RFC 7662)', () => {
 });
 
 describe('revocation (RFC 7009)', () => {
-  test('by nobody, by another client or by a person does nothing; by its own it works whatever the hint (S-46)', async () => {
+  test('has no effect without credentials, by another client or a user; its own client succeeds with any hint (S-46)', async () => {
     const { accessToken, refreshToken } = await own('amira');
     await attacked.changingNothing(async () => {
       for (const token of [accessToken, refreshToken]) {
@@ -398,7 +398,7 @@ describe('revocation (RFC 7009)', () => {
 });
 
 describe('while the database is down', () => {
-  test('a revocation is 503 and not 200, the token lives on afterwards, and can then be revoked (S-46)', async () => {
+  test('a revocation gets 503 instead of 200, and the token stays valid until it is revoked afterwards (S-46)', async () => {
     const { accessToken, refreshToken } = await orphaned.tokens(await orphaned.signedIn('amira'), C1);
     await withoutDatabase(orphaned.service.connectionString, async () => {
       for (const fields of [
@@ -424,7 +424,7 @@ describe('while the database is down', () => {
 });
 
 describe('an access token outside the Authorization header (RFC 9700 4.3.2)', () => {
-  test('is refused in the query, in the body of a GET, and in two places; and never logged (S-47)', async () => {
+  test('is refused in the query, in the body of a GET, and in two places; it is never logged (S-47)', async () => {
     const { accessToken } = await own('amira');
     const header: [string, string] = ['Authorization', `Bearer ${accessToken}`];
     const form = { headers: [['Content-Type', 'application/x-www-form-urlencoded']] } as const;
@@ -457,7 +457,7 @@ describe('an access token outside the Authorization header (RFC 9700 4.3.2)', ()
   });
 });
 
-test('the homeserver’s secret and a token in the query or the form open no other endpoint (S-47)', async () => {
+test('the homeserver’s secret and a token in the query or form work at no other endpoint (S-47)', async () => {
   const { accessToken } = await own('amira');
   await attacked.changingNothing(async () => {
     for (const path of ['/oauth2/introspect', '/oauth2/revoke', '/oauth2/token', '/oauth2/registration']) {
@@ -483,7 +483,7 @@ describe('tokens', () => {
 
   const refresh = (token: string) => chat().post('/refresh', { refresh_token: token });
 
-  test('of chat clients: says of every dead one the same, which is nothing (S-45)', async () => {
+  test('of chat clients: all dead ones get the same empty answer (S-45)', async () => {
     await attacked.service.registerUser('emilia', PASSWORD);
     await attacked.service.registerUser('elias', PASSWORD);
     const expired = await begin('amira');
@@ -516,7 +516,7 @@ describe('tokens', () => {
     expect(await attacked.introspect(live.accessToken)).toMatchObject({ active: true });
   });
 
-  test('are good for nothing at the OAuth endpoints, and those of OAuth for nothing here (S-42)', async () => {
+  test('are refused at the OAuth endpoints, and OAuth tokens are refused here (S-42)', async () => {
     const inChat = await begin('amira');
     const atClient = await own('amira');
     for (const token of [inChat.refreshToken, inChat.accessToken]) {
@@ -530,7 +530,7 @@ describe('tokens', () => {
     expect((await attacked.refresh(C1, atClient.refreshToken)).status).toBe(200);
   });
 
-  test('are no use to who has the secret of the homeserver: it signs nobody in or out (S-132)', async () => {
+  test('cannot be used with the homeserver secret, which signs nobody in or out (S-132)', async () => {
     const { refreshToken } = await begin('amira');
     const authorization = `Bearer ${HOMESERVER_SECRET}`;
     for (const path of ['/logout', '/logout/all']) {
@@ -543,7 +543,7 @@ describe('tokens', () => {
   });
 });
 
-test('a token of a deleted client is dead, and so is the client (S-45)', async () => {
+test('a token of a deleted client is invalid, and so is the client (S-45)', async () => {
   const { accessToken, refreshToken } = await own('amira', C2);
   await attacked.change(
     'update oauth2_clients set disabled_at = created_at, version = version + 1 where id = $1::uuid',

@@ -145,7 +145,7 @@ function cookiesOf(browser: Browser): string {
   return [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 }
 
-describe('metadata that cannot be used (S-109)', () => {
+describe('unusable provider metadata (S-109)', () => {
   test.each(DOCUMENTS.map(([name, make], index) => [name, make, index] as const))('%s', async (_, make, index) => {
     const path = `/${index}${DISCOVERY}`;
     peer.handlers.set(path, (_request, response) => make(`${peer.issuer}/${index}`)(response));
@@ -166,7 +166,7 @@ describe('metadata that cannot be used (S-109)', () => {
     expect((await signIn()).status, 'another provider').toBe(303);
   });
 
-  test('the pages that do not need it go on, and it is asked for again when it is better', async () => {
+  test('does not affect other pages, and is fetched again after it has recovered', async () => {
     const path = `/0${DISCOVERY}`;
     peer.handlers.set(path, (_request, response) => response.writeHead(500).end());
     offset = 600_000;
@@ -182,7 +182,7 @@ describe('metadata that cannot be used (S-109)', () => {
   });
 });
 
-describe('a token endpoint that answers anything else (S-109)', () => {
+describe('an invalid token endpoint response (S-109)', () => {
   test.each<readonly [string, Answerer]>([
     ['no end', endless],
     ['a gzip bomb', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
@@ -203,7 +203,7 @@ describe('a token endpoint that answers anything else (S-109)', () => {
     expect(shown.body).not.toContain('alert(1)');
   });
 
-  test('slow ones end after the time that there is for them, and the page says so', async () => {
+  test('that is too slow ends at the timeout, and the page says so', async () => {
     const cases = [`/1${DISCOVERY}`, '/token', '/keys'];
     offset = 700_000;
     const begun = newBrowser();
@@ -220,9 +220,9 @@ describe('a token endpoint that answers anything else (S-109)', () => {
   }, 60_000);
 });
 
-describe('JSON that is called something else (S-109)', () => {
+describe('JSON with another content type (S-109)', () => {
   test.each([undefined, 'text/html', 'text/plain; charset=utf-8', 'application/jwt', 'nonsense'])(
-    'as %s is read, since it is the text that counts: no page ever shows it',
+    'as %s is parsed anyway, and never shown on a page',
     async (type) => {
       const renamed = (response: ServerResponse, text: string): void => {
         if (type !== undefined) response.setHeader('content-type', type);
@@ -248,7 +248,7 @@ describe('JSON that is called something else (S-109)', () => {
   );
 });
 
-describe('keys of a provider (S-108)', () => {
+describe('provider keys (S-108)', () => {
   const next = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const jwk = { ...createPublicKey(next.privateKey).export({ format: 'jwk' }), kid: 'two', alg: 'RS256' };
   const byNext: PeerAnswer = {
@@ -256,7 +256,7 @@ describe('keys of a provider (S-108)', () => {
       await new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'two' }).sign(next.privateKey),
   };
 
-  test('an unknown kid has them fetched again at once, but once a minute, however often it comes', async () => {
+  test('are fetched again for an unknown kid, but at most once a minute', async () => {
     expect((await signIn()).status).toBe(303);
     offset = 61_000;
     const before = peer.count('/keys');
@@ -274,8 +274,8 @@ describe('keys of a provider (S-108)', () => {
   });
 });
 
-describe('a key of a provider that names no algorithm (S-108)', () => {
-  test('is good for the configured one alone', async () => {
+describe('a provider key without an algorithm (S-108)', () => {
+  test('is only accepted for the configured algorithm', async () => {
     const { keys } = await (await fetch(`${peer.issuer}/keys`)).json();
     const [{ alg, ...bare }] = keys;
     expect(alg).toBe('RS256');
@@ -290,8 +290,8 @@ describe('a key of a provider that names no algorithm (S-108)', () => {
   });
 });
 
-describe('sign-ins begun by the thousand (S-95)', () => {
-  test('429 beyond the limit, with a page that says when, and no further rows', async () => {
+describe('thousands of started sign-ins (S-95)', () => {
+  test('get 429 beyond the limit, with a page that says when to retry, and add no rows', async () => {
     const limited = await startService({
       rate_limiting: { upstream: { per_ip: { burst: 5, per_second: 0.01 } } },
       upstream_oauth2: {
@@ -317,10 +317,10 @@ describe('sign-ins begun by the thousand (S-95)', () => {
   });
 });
 
-describe('on two instances at the same time (S-100, S-106, S-110)', () => {
+describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
   const ROUNDS = 150;
 
-  test('two identities that an account is to be linked to are counted one after the other (R-44)', async () => {
+  test('link two identities to one account in sequence (R-44)', async () => {
     const { name, uuid } = await linkedPerson();
     const more = `insert into upstream_links (id, provider_id, user_id, subject, created_at)
       select gen_random_uuid(), l.provider_id, l.user_id, '${name} ' || n, now()
@@ -345,7 +345,7 @@ describe('on two instances at the same time (S-100, S-106, S-110)', () => {
     expect(await sql(service.database, links)).toHaveLength(20);
   });
 
-  test('an answer of the provider counts once', async () => {
+  test('accept a provider response once', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const browser = newBrowser();
       await browser.get(`/upstream/authorize/${ID}`);
@@ -364,7 +364,7 @@ describe('on two instances at the same time (S-100, S-106, S-110)', () => {
     }
   }, 120_000);
 
-  test('a sign-in opens one session', async () => {
+  test('open one session per sign-in', async () => {
     const { sub, uuid } = await linkedPerson();
     for (let round = 0; round < ROUNDS; round += 1) {
       const browser = newBrowser();
@@ -395,7 +395,7 @@ describe('on two instances at the same time (S-100, S-106, S-110)', () => {
     }
   }, 120_000);
 
-  test('a lock of the account comes first, or shuts what came before it (S-102)', async () => {
+  test('respect an account lock, whether it commits before or after (S-102)', async () => {
     for (let round = 0; round < 40; round += 1) {
       const { sub, uuid } = await linkedPerson();
       const browser = newBrowser();
@@ -407,7 +407,7 @@ describe('on two instances at the same time (S-100, S-106, S-110)', () => {
   }, 120_000);
 });
 
-describe('metadata over time', () => {
+describe('metadata refresh', () => {
   const HOUR = 3_600_000;
 
   async function statusAt(at: number, of = service): Promise<number> {
@@ -415,7 +415,7 @@ describe('metadata over time', () => {
     return (await newBrowser(of).get(`/upstream/authorize/${ID}`)).status;
   }
 
-  test('a copy serves all instances for a day while the provider is out of reach', async () => {
+  test('a cached copy serves all instances for a day while the provider is unreachable', async () => {
     // These tests must run last: they leave rows with future timestamps.
     expect(await statusAt(30 * HOUR)).toBe(303);
     peer.handlers.set(DISCOVERY, (_request, response) => response.writeHead(503).end());
@@ -426,7 +426,7 @@ describe('metadata over time', () => {
     expect(await statusAt(55 * HOUR + 11_000)).toBe(303);
   });
 
-  test('is fetched by the job on one of many instances, once a quarter of an hour', async () => {
+  test('a job on one of many instances fetches it every quarter of an hour', async () => {
     const providers = service.core.upstreamProviders.enabled.slice(0, 1);
     let now = clock.now() + 100 * HOUR;
     const ticking = { now: () => now };

@@ -36,7 +36,7 @@ const OPEN = [
   ...[/ \/upstream\//, 'GET /register/steps/:id/finish'],
 ];
 
-test('an account that has used up its work is refused on every route that asks who is signed in', {
+test('an account that has exhausted its work budget is refused on every route that checks who is signed in', {
   timeout: 300_000,
 }, async () => {
   const browser = await attacked.signedIn('amira');

@@ -161,7 +161,7 @@ async function remembered(): Promise<unknown> {
 }
 
 describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
-  test('with a wrong proof is refused without a trace; with a right one it goes on, once (S-48)', async () => {
+  test('with a wrong proof is refused without a trace; with a valid one it continues, once (S-48)', async () => {
     const request = await make();
     const { refusal, right } = request;
     const before = await remembered();
@@ -186,7 +186,7 @@ describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
     });
   });
 
-  test('is asked for a nonce where one is required, and goes on with it (RFC 9449 8)', async () => {
+  test('gets a nonce challenge where one is required, and continues with it (RFC 9449 8)', async () => {
     const request = await make();
     const asked = await send(request, proofFor(request), strict);
     expect([asked.status, asked.body['error']]).toEqual([request.refusal, 'use_dpop_nonce']);
@@ -200,7 +200,7 @@ describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
   });
 });
 
-test('client credentials, which no public client has: refused alike (S-48)', async () => {
+test('client credentials, which public clients cannot use: refused alike (S-48)', async () => {
   const secret = 'the secret of the client';
   const confidential = await service.client({ secret });
   const request = token({ grant_type: 'client_credentials', client_id: confidential, client_secret: secret });
@@ -211,7 +211,7 @@ test('client credentials, which no public client has: refused alike (S-48)', asy
   expect((await send(request, proofFor(request))).body).toMatchObject({ token_type: 'DPoP' });
 });
 
-test('a pushed request whose dpop_jkt is another key than that of its proof is refused (RFC 9449 10.1, S-48)', async () => {
+test('a pushed request with a dpop_jkt other than the key of its proof is refused (RFC 9449 10.1, S-48)', async () => {
   const request = await REQUESTS['a pushed request']?.();
   if (request === undefined) throw new Error('no such request');
   const asking = (dpop_jkt: string): Request => ({ ...request, form: { ...request.form, dpop_jkt } });

@@ -248,6 +248,6 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 162,
     removals: [{ text: ".replace(/[\\\\%_]/g, '\\\\$&')" }],
     test: TEST,
-    testName: 'signs of a pattern stand for themselves',
+    testName: 'wildcard characters match literally',
   },
 ];

@@ -42,7 +42,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 12,
     removals: [{ text: '.consumed_at is null)`;', instead: '.client_id is not null)`;' }],
     test: 'test/attacks/pushed-requests.test.ts',
-    testName: 'is just using up',
+    testName: 'that another instance is using up',
   },
   {
     name: 'pushed-request-own-client',
@@ -63,7 +63,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 12,
     removals: [{ text: 'PUSHED_REQUEST_SECONDS = 90;', instead: 'PUSHED_REQUEST_SECONDS = 9000;' }],
     test: 'test/attacks/pushed-requests.test.ts',
-    testName: 'used after its time',
+    testName: 'used after its expiry',
   },
   {
     name: 'pushed-request-bound-resume',
@@ -87,7 +87,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 13,
     removals: [{ text: "if (!audiences.includes(rules.issuer)) return 'must have the issuer as aud';" }],
     test: 'test/attacks/request-objects.test.ts',
-    testName: 'is refused, and nothing is stored or fetched',
+    testName: 'is refused, with nothing stored or fetched',
   },
   {
     name: 'request-object-client',
@@ -99,7 +99,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/request-objects.test.ts',
-    testName: 'is refused, and nothing is stored or fetched',
+    testName: 'is refused, with nothing stored or fetched',
   },
   {
     name: 'request-object-expiry',
@@ -107,7 +107,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 13,
     removals: [{ text: "if (exp + SKEW_SECONDS <= seconds) return 'has expired';" }],
     test: 'test/attacks/request-objects.test.ts',
-    testName: 'is refused, and nothing is stored or fetched',
+    testName: 'is refused, with nothing stored or fetched',
   },
   {
     name: 'parameter-once',
@@ -120,7 +120,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/authorization-endpoint.test.ts',
-    testName: 'is invalid_request, also with one value',
+    testName: 'is invalid_request, also with equal values',
   },
   {
     name: 'loopback-host',

@@ -18,7 +18,7 @@ export const BROWSER: readonly Protection[] = [
     attack: 152,
     removals: [{ text: "  if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');\n" }],
     test: 'test/attacks/proxies-and-framing.test.ts',
-    testName: 'is not found, or exactly the same page',
+    testName: 'return 404 or exactly the same page',
   },
   {
     name: 'form-origin',

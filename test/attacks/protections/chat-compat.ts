@@ -58,7 +58,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
     attack: 102,
     removals: [{ text: '\n   limit 1 for share of s`,', instead: '`,' }],
     test: 'test/attacks/locks.test.ts',
-    testName: 'the end of the session: a refresh gives no token',
+    testName: 'the end of the session: a refresh gets no token',
   },
   {
     name: 'chat-introspection-of-locked',
@@ -66,7 +66,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
     attack: 45,
     removals: [{ text: "{accountIsUsable('u')} as is_live,", instead: "{compatSessionIsLive('s')} as is_live," }],
     test: 'test/attacks/tokens.test.ts',
-    testName: 'of chat clients: says of every dead one the same',
+    testName: 'of chat clients: all dead ones get the same empty answer',
   },
   {
     name: 'chat-token-shape',

@@ -8,7 +8,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
     attack: 103,
     removals: [{ text: "this.classify(scope) === 'chat-device' ? this.#stableApi : scope", instead: 'scope' }],
     test: 'test/journeys/client-scopes.test.ts',
-    testName: 'dropped with the client API',
+    testName: 'dropped together with a client API',
   },
   {
     name: 'narrowed-scopes-fit-together',
@@ -16,7 +16,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
     attack: 27,
     removals: [{ text: ' || rules.setProblem(scopes, client.sector !== undefined) !== undefined' }],
     test: 'test/journeys/client-scopes.test.ts',
-    testName: 'never one of a device alone',
+    testName: 'never grants a device alone',
   },
   {
     name: 'code-state-with-lease',
@@ -37,7 +37,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
       },
     ],
     test: 'test/homeserver/oauth-devices.test.ts',
-    testName: 'who loses the lease',
+    testName: 'a request that loses the lease',
   },
   {
     name: 'device-of-chat-session-replaced',

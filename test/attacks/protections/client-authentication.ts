@@ -53,7 +53,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-authentication.test.ts',
-    testName: 'gets no token for itself',
+    testName: 'gets no client credentials token',
   },
   {
     name: 'jws-extensions',
@@ -160,7 +160,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/hostile-key-servers.test.ts',
-    testName: 'requests that wait',
+    testName: 'few requests wait',
   },
   {
     name: 'published-keys',
@@ -213,6 +213,6 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-assertions.test.ts',
-    testName: '20 times at once over two instances: one is served',
+    testName: '20 times at once over two instances: one succeeds',
   },
 ];

@@ -141,7 +141,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
     attack: 49,
     removals: [{ text: "      if (sector !== undefined) return { ok: false, reason: 'other-sector', sector };\n" }],
     test: CLIENTS,
-    testName: 'other subjects is refused',
+    testName: "change a client's subjects is refused",
   },
   {
     name: 'document-rows',
@@ -149,7 +149,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
     attack: 52,
     removals: [{ text: ' or ${isPublishedInVain}' }],
     test: CLIENTS,
-    testName: 'what strangers had read',
+    testName: 'documents fetched by strangers',
   },
   {
     name: 'document-marks',

@@ -13,7 +13,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
-    testName: 'a web application can neither take',
+    testName: 'a web application can neither register',
   },
   {
     name: 'scheme-native',
@@ -26,7 +26,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
-    testName: 'a web application can neither take',
+    testName: 'a web application can neither register',
   },
   {
     name: 'client-admin-scope',
@@ -39,7 +39,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
-    testName: 'gets no rights by what it says',
+    testName: 'gains no rights from its own metadata',
   },
   {
     name: 'registered-scope',
@@ -53,7 +53,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
-    testName: 'cannot give such an application',
+    testName: 'cannot grant such an application',
   },
   {
     name: 'name-unseen',

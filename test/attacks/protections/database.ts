@@ -63,7 +63,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: '    exchange.task.isOver = true;\n' }],
     test: 'test/faults/time-limit.test.ts',
-    testName: 'is undone when its request was answered 503',
+    testName: 'is rolled back when its request was answered 503',
   },
   {
     name: 'too-late-to-send',
@@ -113,7 +113,7 @@ export const DATABASE: readonly Protection[] = [
       },
     ],
     test: 'test/faults/conflicts.test.ts',
-    testName: 'twice: $name is tried again, and done once',
+    testName: 'twice: $name is retried and takes effect once',
   },
   {
     name: 'dump-spelling-of-dates',

@@ -29,7 +29,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/device-grant.test.ts',
-    testName: 'leave the code to its own',
+    testName: 'do not affect the code',
   },
   {
     name: 'device-page-bound',
@@ -73,6 +73,6 @@ export const DEVICE_GRANT: readonly Protection[] = [
     attack: 179,
     removals: [{ text: 'const MAX_WAITING = 100;', instead: 'const MAX_WAITING = 1000;' }],
     test: 'test/attacks/device-grant.test.ts',
-    testName: 'a hundred in all',
+    testName: 'a hundred in total',
   },
 ];

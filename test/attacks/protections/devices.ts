@@ -155,7 +155,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: SYNC,
-    testName: 'tells the devices of the sessions that are left',
+    testName: 'sends the devices of the remaining sessions',
   },
   {
     name: 'device-breaker',

@@ -8,7 +8,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: ' and t.dpop_jkt is not distinct from :tokenKey::text' }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'stolen is worth nothing as Bearer',
+    testName: 'that is stolen is refused as Bearer',
   },
   {
     name: 'proof-once',
@@ -16,7 +16,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: 'if (await consumeOnce(database, oneTime(proof, now), now)) return;', instead: 'return;' }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'a proof is good once, on all instances (S-48)',
+    testName: 'accepts a proof once across all instances (S-48)',
   },
   {
     name: 'session-needs-key',
@@ -28,7 +28,7 @@ export const DPOP: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'refreshes with its key alone',
+    testName: 'refreshes only with its key',
   },
   {
     name: 'code-needs-key',
@@ -36,7 +36,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: "if (!isKeyOf(row, request)) return refuse('key');" }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'is redeemed with that key alone',
+    testName: 'is redeemed only with that key',
   },
   {
     name: 'proof-needs-its-token',
@@ -44,7 +44,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: 'accessToken !== undefined && ath !==', instead: 'accessToken === null && ath !==' }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'without a proof, or with one that does not fit the request',
+    testName: 'without a proof, or with one for another request',
   },
   {
     name: 'proof-method',
@@ -106,7 +106,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [{ text: 'if (madeAt === undefined) return false;', instead: 'if (madeAt === undefined) return true;' }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'made up are refused',
+    testName: 'that are invented are refused',
   },
   {
     name: 'bound-clients',

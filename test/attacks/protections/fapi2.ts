@@ -58,6 +58,6 @@ export const FAPI2: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'are got by a code of a minute at most',
+    testName: 'come from a code valid for at most a minute',
   },
 ];

@@ -87,7 +87,7 @@ export const GRAPHQL: readonly Protection[] = [
       },
     ],
     test: OWNERS_TEST,
-    testName: 'and others what it tells of objects that nobody has (S-84, S-128)',
+    testName: 'others get the answer for unknown objects (S-84, S-128)',
   },
   {
     name: 'graphql-device-of-others',
@@ -100,7 +100,7 @@ export const GRAPHQL: readonly Protection[] = [
       },
     ],
     test: OWNERS_TEST,
-    testName: 'and others what it tells of objects that nobody has (S-84, S-128)',
+    testName: 'others get the answer for unknown objects (S-84, S-128)',
   },
   {
     name: 'graphql-browser-session-of-others',
@@ -108,7 +108,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
-    testName: 'as one that nobody has',
+    testName: 'for others it does not exist',
   },
   {
     name: 'graphql-application-session-of-others',
@@ -116,7 +116,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
-    testName: 'does nothing to what belongs to others',
+    testName: 'leaves the objects of others unchanged',
   },
   {
     name: 'graphql-timeout',

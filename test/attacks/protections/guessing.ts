@@ -18,7 +18,7 @@ export const GUESSING: readonly Protection[] = [
     attack: 87,
     removals: [{ text: 'const MAX_FAILURES = 5;', instead: 'const MAX_FAILURES = 5_000;' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
-    testName: 'at the fifth wrong one',
+    testName: 'at the fifth wrong password',
   },
   {
     name: 'neighbors-are-no-proxies',

@@ -11,7 +11,7 @@ export const KEYS: readonly Protection[] = [
       { text: '  decipher.setAAD(Buffer.from(associatedData));' },
     ],
     test: 'test/attacks/database-dump.test.ts',
-    testName: 'a ciphertext opens in its own row',
+    testName: 'every ciphertext decrypts only in its own row',
   },
   {
     name: 'client-secret-of-a-row',
@@ -24,7 +24,7 @@ export const KEYS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/database-dump.test.ts',
-    testName: 'a secret that was moved',
+    testName: 'a secret moved to another client’s row',
   },
   {
     name: 'owner-of-files',

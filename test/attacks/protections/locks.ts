@@ -42,7 +42,7 @@ export const LOCKS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/locks.test.ts',
-    testName: 'of the making of a code',
+    testName: 'of the creation of a code',
   },
   {
     name: 'fulfilment-locks-session',
@@ -50,7 +50,7 @@ export const LOCKS: readonly Protection[] = [
     attack: 102,
     removals: [{ text: '       for share\n  ), fulfilled as (', instead: '  ), fulfilled as (' }],
     test: 'test/attacks/locks.test.ts',
-    testName: 'of the making of a code',
+    testName: 'of the creation of a code',
   },
   {
     name: 'sign-in-locks-user',

@@ -8,7 +8,7 @@ export const PASSWORDS: readonly Protection[] = [
     attack: 102,
     removals: [{ text: ' and p.id = :passwordId::uuid\n    for share', instead: '\n    for share' }],
     test: 'test/attacks/password-change.test.ts',
-    testName: 'a password that the command line sets in between',
+    testName: 'a password set by the command line meanwhile',
   },
   {
     name: 'password-change-other-browsers',
@@ -34,7 +34,7 @@ export const PASSWORDS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/password-change.test.ts',
-    testName: 'leaves no token of before',
+    testName: 'invalidates every earlier token',
   },
   {
     name: 'password-change-own-session',

@@ -258,7 +258,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'return () => instance.isClockRight();', instead: 'return () => instance.isStarted;' }],
     test: 'test/faults/clocks.test.ts',
-    testName: 'from that moment on it judges nothing',
+    testName: 'it stops judging and deleting from that moment',
   },
   {
     name: 'clock-jobs-of-later',
@@ -341,7 +341,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'this.#clocksAgree && this.#setCount === this.#comparedCount', instead: 'this.#clocksAgree' }],
     test: 'test/faults/clocks.test.ts',
-    testName: 'from that moment on it judges nothing',
+    testName: 'it stops judging and deleting from that moment',
   },
   {
     name: 'clock-under-way',
@@ -349,7 +349,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'if (isStep(now - steady - this.#offset)) return Math.round(steady + this.#offset);' }],
     test: 'test/faults/clocks.test.ts',
-    testName: 'what is under way',
+    testName: 'work in progress is judged',
   },
   {
     name: 'clock-accepted',
@@ -357,7 +357,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'if (agree && setCount', instead: 'if (setCount' }],
     test: 'test/faults/clocks.test.ts',
-    testName: 'what is under way',
+    testName: 'work in progress is judged',
   },
   {
     name: 'clock-set-while-compared',

@@ -100,7 +100,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 177,
     removals: [{ text: "  if (isIdentifier(name)) problems.push('username-identifier');\n" }],
     test: 'test/attacks/registration.test.ts',
-    testName: 'a name that reads as an identifier',
+    testName: 'a name that looks like an identifier',
   },
   {
     name: 'identifiers-before-names',

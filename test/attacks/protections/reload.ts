@@ -43,7 +43,7 @@ export const RELOAD: readonly Protection[] = [
     attack: 'F-25',
     removals: [{ text: 'if (emptied.length > 0)', instead: 'if (emptied.length > 9)' }],
     test: SERVICE,
-    testName: 'a file that says nothing any more',
+    testName: 'an empty or missing file',
     isBuilt: true,
   },
   {
@@ -52,7 +52,7 @@ export const RELOAD: readonly Protection[] = [
     attack: 'F-25',
     removals: [{ text: '...(first.files.length > 0 && { files: first.files }),' }],
     test: SERVICE,
-    testName: 'a file that says nothing any more, or is gone',
+    testName: 'an empty or missing file',
     isBuilt: true,
   },
   {

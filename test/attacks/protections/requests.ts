@@ -296,6 +296,6 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: '    context.requireWork();\n    activity.record', instead: '    activity.record' }],
     test: 'test/attacks/work-of-accounts.test.ts',
-    testName: 'on every route that asks who is signed in',
+    testName: 'on every route that checks who is signed in',
   },
 ];

@@ -15,7 +15,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test,
-    testName: 'a sealed cookie is worth nothing under another name',
+    testName: 'a sealed cookie is invalid under another name',
   },
   {
     name: 'sealed-reauth-session',
@@ -29,7 +29,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test,
-    testName: 'is worth nothing in another session',
+    testName: 'is invalid in another session',
   },
   {
     name: 'sealed-reauth-age',
@@ -42,7 +42,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test,
-    testName: 'is good for an hour',
+    testName: 'is valid for an hour',
   },
   {
     name: 'sealed-notice-age',
@@ -63,7 +63,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test,
-    testName: 'a sign-out request that was sealed for an address is none in a form',
+    testName: 'a sign-out request sealed for a URL is invalid in a form',
   },
   {
     name: 'sealed-logout-age',
@@ -84,7 +84,7 @@ export const SEALED: readonly Protection[] = [
       { text: "Buffer.from(ticket, 'base64url'), id)", instead: "Buffer.from(ticket, 'base64url'))" },
     ],
     test,
-    testName: 'the ticket of a posted request is good for a minute, and for that request',
+    testName: 'the ticket of a posted request is valid for a minute and for that request only',
   },
   {
     name: 'sealed-ticket-age',
@@ -92,7 +92,7 @@ export const SEALED: readonly Protection[] = [
     attack: 12,
     removals: [{ text: 'opened !== undefined && now < Number(opened.toString())', instead: 'opened !== undefined' }],
     test,
-    testName: 'the ticket of a posted request is good for a minute, and for that request',
+    testName: 'the ticket of a posted request is valid for a minute and for that request only',
   },
   {
     name: 'sealed-sso-login',
@@ -126,7 +126,7 @@ export const SEALED: readonly Protection[] = [
       { text: 'return age <= NONCE_LIFETIME_MS && age >= -NONCE_AHEAD_MS;', instead: 'return age >= -NONCE_AHEAD_MS;' },
     ],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'are asked for, given, and good for five minutes on every instance with the setting',
+    testName: 'are required, issued, and valid for five minutes on every instance with the setting',
   },
   {
     name: 'proof-memory',
@@ -134,7 +134,7 @@ export const SEALED: readonly Protection[] = [
     attack: 48,
     removals: [{ text: 'const REMEMBERED_MS = 300_000;', instead: 'const REMEMBERED_MS = 2_000;' }],
     test: 'test/attacks/dpop.test.ts',
-    testName: 'a proof is remembered for as long as it is good for',
+    testName: 'remembers a proof for as long as it is valid',
   },
   {
     name: 'sealed-upstream-row',
@@ -216,7 +216,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test,
-    testName: 'of a key that outlives a change of the root',
+    testName: 'of a key that survives a root key change',
   },
   {
     name: 'exchange-scope-of-now',
@@ -229,7 +229,7 @@ export const SEALED: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/token-exchange.test.ts',
-    testName: 'a scope that no client may exchange stays out',
+    testName: 'leave out a scope that no client may exchange',
   },
   {
     name: 'csrf-after-last-factor',

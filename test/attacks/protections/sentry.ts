@@ -3,7 +3,7 @@ import type { Protection } from './protection.ts';
 
 const TEST = 'test/telemetry/sentry.test.ts';
 const RUNNING = 'test/telemetry/running-service.test.ts';
-const SCRUBBED = 'no body, query, header, cookie, path or folder';
+const SCRUBBED = 'no body, query, header, cookie, path or local folder';
 
 export const SENTRY: readonly Protection[] = [
   {
@@ -55,7 +55,7 @@ export const SENTRY: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'a storm of errors costs 100 reports',
+    testName: 'a storm of errors costs at most 100 reports',
   },
   {
     name: 'sentry-last-word',

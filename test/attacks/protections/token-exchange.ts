@@ -15,7 +15,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'a client that is not listed',
+    testName: 'of an unlisted client',
   },
   {
     name: 'exchange-id-token-audience',
@@ -34,7 +34,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
     attack: 27,
     removals: [{ text: 'granted.includes(scope) && scopes.includes(scope)', instead: 'scopes.includes(scope)' }],
     test: TEST,
-    testName: 'never go beyond the subject',
+    testName: 'never exceed the subject token',
   },
   {
     name: 'exchange-target',
@@ -50,7 +50,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
     attack: 45,
     removals: [{ text: '    subject.expires_at ?? Number.POSITIVE_INFINITY,\n' }],
     test: TEST,
-    testName: 'lives no longer',
+    testName: 'expires no later',
   },
   {
     name: 'exchange-ancestors',
@@ -63,7 +63,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'in the very instant',
+    testName: 'at the moment it starts',
   },
   {
     name: 'exchange-key',
@@ -89,6 +89,6 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: 'takes it from no other client',
+    testName: 'rejects one of another client',
   },
 ];

@@ -16,7 +16,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 36,
     removals: [{ text: 'return isGenuine ? jsonOf(body) : undefined;', instead: 'return jsonOf(body);' }],
     test: 'test/journeys/jwt-access-tokens.test.ts',
-    testName: 'ID tokens and JWTs of others',
+    testName: 'ID tokens and foreign JWTs',
   },
   {
     name: 'introspection-callers',
@@ -42,7 +42,7 @@ export const TOKENS: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/tokens.test.ts',
-    testName: 'says of every dead token the same',
+    testName: 'gives the same empty answer for every dead token',
   },
   {
     name: 'revocation-own-client',
@@ -50,7 +50,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 46,
     removals: [{ text: "  if (!row.is_own_client) return 'other-client';\n" }],
     test: 'test/attacks/tokens.test.ts',
-    testName: 'by nobody, by another client',
+    testName: 'without credentials, by another client',
   },
   {
     name: 'token-in-one-place',
@@ -145,7 +145,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 100,
     removals: [{ text: 'await transaction.first(holdUser, { userId: params.userId });' }],
     test: 'test/attacks/session-limit.test.ts',
-    testName: 'codes that wait while the limit is reached',
+    testName: 'codes issued before the limit is reached',
   },
   {
     name: 'refresh-resource-granted',

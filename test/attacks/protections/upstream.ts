@@ -8,7 +8,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 109,
     removals: [{ text: "if (breaker?.admits() === false) return { ok: false, reason: 'resting' };" }],
     test: 'test/faults/failing-provider.test.ts',
-    testName: 'is left alone for ten seconds',
+    testName: 'is skipped for ten seconds',
   },
   {
     name: 'upstream-turns',
@@ -16,7 +16,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 109,
     removals: [{ text: 'isCall ? message.server : url.hostname,', instead: 'url.hostname,' }],
     test: 'test/faults/failing-provider.test.ts',
-    testName: 'holds up nobody at another one on the same host',
+    testName: 'does not delay another one on the same host',
   },
   {
     name: 'upstream-cookie-size',
@@ -133,7 +133,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/upstream-providers.test.ts',
-    testName: 'an answer of the provider counts once',
+    testName: 'accept a provider response once',
   },
   {
     name: 'upstream-sign-in-once',
@@ -146,7 +146,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/upstream-providers.test.ts',
-    testName: 'a sign-in opens one session',
+    testName: 'open one session per sign-in',
   },
   {
     name: 'upstream-nonce',
@@ -184,7 +184,7 @@ export const UPSTREAM: readonly Protection[] = [
       { text: 'if (jws.algorithm !== settledName(algorithm)) return', instead: "if (jws.algorithm === '') return" },
     ],
     test: 'test/attacks/upstream-providers.test.ts',
-    testName: 'is good for the configured one alone',
+    testName: 'is only accepted for the configured algorithm',
   },
   {
     name: 'upstream-response-issuer',
@@ -216,7 +216,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 109,
     removals: [{ text: "if (isStrict && issuer !== overrides.issuer) return wrong('issuer does not match');" }],
     test: 'test/attacks/upstream-providers.test.ts',
-    testName: 'metadata that cannot be used',
+    testName: 'unusable provider metadata',
   },
   {
     name: 'upstream-key-fetches',
@@ -277,7 +277,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/upstream-providers.test.ts',
-    testName: 'are counted one after the other (R-44)',
+    testName: 'in sequence (R-44)',
   },
   {
     name: 'upstream-link-owner',
