@@ -8,13 +8,13 @@ const clauses = CHECKS.flatMap(({ clauses: ofCheck }, index) =>
   ofCheck.map((clause) => ({ ...clause, name: `10.${index + 1}: ${clause.what}` })),
 );
 
-test('there are the 15 checks of the specification, and each clause of them is shown, or said to be missing', () => {
+test('covers the 15 checks of the specification, each clause with a proof or listed as missing', () => {
   expect(CHECKS.length).toBe(15);
   const unshown = clauses.filter(({ shownBy, missing }) => shownBy.length === 0 && missing === undefined);
   expect(unshown.map(({ name }) => name)).toEqual([]);
 });
 
-test('every test that shows a clause is in its file, under that name', () => {
+test('names only tests that exist in their files', () => {
   const absent = clauses.flatMap(({ name, shownBy }) =>
     shownBy
       .filter(([file, words]) => !existsSync(join(ROOT, file)) || (words !== undefined && !names(file).includes(words)))
@@ -27,7 +27,7 @@ test('every test that shows a clause is in its file, under that name', () => {
   expect(unnamed).toEqual([]);
 });
 
-test('a clause that nothing shows, wholly or in part, is a known gap of the release notes', () => {
+test('lists every clause without full proof as a known gap in the release notes', () => {
   const [, gaps = ''] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('\n### Known gaps\n');
   const missing = clauses.flatMap(({ name, missing: lacking }) =>
     lacking === undefined ? [] : [name.split(':', 1)[0]],

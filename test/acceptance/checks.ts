@@ -44,7 +44,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'a second start uses the same keys',
         shownBy: [
-          [EMPTY_DIRECTORY, 'a second start has the same keys and people'],
+          [EMPTY_DIRECTORY, 'a second start has the same keys and users'],
           [
             'src/app/data-directory/data-directory.test.ts',
             'keep every key, add a missing one, and record the version that wrote last',
@@ -54,7 +54,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'files are not accessible to other users',
         shownBy: [
-          [EMPTY_DIRECTORY, 'what it makes is closed to others'],
+          [EMPTY_DIRECTORY, 'its files are not accessible to others'],
           ['src/app/data-directory/data-directory.test.ts', 'private to this account'],
           [
             'src/platform/embedded-postgres/embedded-server.test.ts',
@@ -65,23 +65,23 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'a second service on the same port exits with 71',
         shownBy: [
-          [EMPTY_DIRECTORY, 'a second service on the same port ends with 71'],
-          [STOP, 'a second service on the same port explains itself with exit 71'],
-          ['test/faults/processes.test.ts', 'an address that another service has ends the start with exit 71'],
+          [EMPTY_DIRECTORY, 'a second service on the same port exits with 71'],
+          [STOP, 'a second service on the same port exits with 71'],
+          ['test/faults/processes.test.ts', 'a port in use ends the start with exit 71'],
         ],
       },
       {
         what: 'a second service on another port serves the same data',
         shownBy: [
           [EMPTY_DIRECTORY, 'signs in there and at a second service of the directory'],
-          ['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and its token refreshed'],
+          ['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and refreshed'],
         ],
       },
       {
         what: 'an administrator is created while the service runs, and signs in',
         shownBy: [
-          [EMPTY_DIRECTORY, 'an administrator is made while it runs, and signs in'],
-          ['test/start/running.test.ts', 'name a command that makes the first admin'],
+          [EMPTY_DIRECTORY, 'an administrator created at run time signs in'],
+          ['test/start/running.test.ts', 'show a command that creates the first admin'],
         ],
       },
     ],
@@ -124,7 +124,7 @@ export const CHECKS: readonly Check[] = [
             'contains every key with title and description, and rejects others',
           ],
           ['src/cli/config.test.ts', 'config schema and the manual are printed as shipped'],
-          ['test/manual/manual.test.ts', 'every generated page is what the source says'],
+          ['test/manual/manual.test.ts', 'every generated page matches the source'],
         ],
       },
     ],
@@ -153,7 +153,7 @@ export const CHECKS: readonly Check[] = [
             'src/platform/http/proxy-protocol.test.ts',
             'a connection without a valid header is closed without a response',
           ],
-          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+          ['test/start/activity.test.ts', 'reports activity over HTTP/2, TLS, PROXY, Unix sockets'],
         ],
       },
       {
@@ -161,7 +161,7 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [HTTP2, 'curl gets pages and sends forms'],
           ['src/platform/http/tls.test.ts', 'speaks HTTP/1.1 by ALPN'],
-          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+          ['test/start/activity.test.ts', 'reports activity over HTTP/2, TLS, PROXY, Unix sockets'],
         ],
       },
       {
@@ -199,15 +199,18 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'every line of a run over all routes has the format, as text and as JSON',
         shownBy: [
-          [REQUEST_LINES, 'has lines that are whole, and of which no two have one number'],
-          ['test/hostile-input/every-endpoint.test.ts', 'no fault, no foreign redirect, one line with the right'],
+          [REQUEST_LINES, 'has complete lines with unique numbers'],
+          [
+            'test/hostile-input/every-endpoint.test.ts',
+            'no internal error, no foreign redirect, one log line with the right',
+          ],
           ['src/platform/log/logging.test.ts', 'a request line as JSON'],
         ],
       },
       {
         what: 'one line per request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
         shownBy: [
-          [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
+          [REQUEST_LINES, 'has one line per request, with its method, path, protocol and status'],
           [REQUEST_LOG, 'one line per request (operations 5.1)'],
           [REQUEST_LOG, 'a client that disconnects while sending the body leaves one line with 400'],
           [REQUEST_LOG, 'an exception in a handler is one ERROR line before the request line, with the same id'],
@@ -216,7 +219,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'the same over HTTP/2',
         shownBy: [
-          [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
+          [REQUEST_LINES, 'has one line per request, with its method, path, protocol and status'],
           [HTTP2, 'gets 404, 405, 413, 414, 415 and 431 as over HTTP/1.1 and continues on the same connection'],
           [HTTP2, 'a client that disconnects while sending its body leaves one line with 400 (operations 5.1)'],
         ],
@@ -224,7 +227,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'request IDs are unique under 1,000 concurrent requests',
         shownBy: [
-          [REQUEST_LINES, 'of which no two have one number'],
+          [REQUEST_LINES, 'complete lines with unique numbers'],
           [REQUEST_LOG, 'counters are unique and gapless under 1,000 concurrent requests'],
         ],
       },
@@ -239,7 +242,7 @@ export const CHECKS: readonly Check[] = [
     clauses: [
       {
         what: 'every endpoint, for each kind of caller',
-        shownBy: [['test/hostile-input/every-endpoint.test.ts', 'one line with the right requester']],
+        shownBy: [['test/hostile-input/every-endpoint.test.ts', 'one log line with the right requester']],
       },
       {
         what: 'pages and forms: the signed-in user',
@@ -392,7 +395,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'the password hash of a sign-in',
         shownBy: [
-          [REQUEST_LINES, 'charges a sign-in with its hash'],
+          [REQUEST_LINES, 'attributes its hash to a sign-in'],
           [
             'src/platform/password-hash/hash-queue.test.ts',
             'hashing time is charged to the request, queueing time is not',
@@ -406,7 +409,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'zeros without a statement',
         shownBy: [
-          [REQUEST_LINES, 'what needs no database with nothing'],
+          [REQUEST_LINES, 'nothing to requests without database access'],
           [REQUEST_LOG, 'shows at least 45 ms of cpu'],
         ],
       },
@@ -418,8 +421,8 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'reports for a recorded run what the table in the interface specification says, from text and JSON',
         shownBy: [
-          ['test/journeys/recorded-activity.test.ts', 'tells what the table of the interface tells'],
-          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+          ['test/journeys/recorded-activity.test.ts', 'reports the same as the documented table'],
+          ['test/start/activity.test.ts', 'reports activity over HTTP/2, TLS, PROXY, Unix sockets'],
         ],
       },
     ],
@@ -430,17 +433,17 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'every operation without a token, with a wrong scope, by a locked administrator, and authorized',
         shownBy: [
-          [ADMIN_MATRIX, '%s: refused, and nothing is done'],
-          [ADMIN_MATRIX, '%s: let in, whatever becomes of the request'],
-          ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
+          [ADMIN_MATRIX, '%s: refused without any effect'],
+          [ADMIN_MATRIX, '%s: authorized, whatever the outcome'],
+          ['test/manual/endpoints.test.ts', 'documents statement counts that a walk through the service confirms'],
         ],
       },
       {
         what: 'every operation with a missing object, an invalid body and an invalid ID',
         shownBy: [
-          [ADMIN_MATRIX, 'what does not exist is 404'],
-          [ADMIN_MATRIX, 'a body that makes no sense is 400'],
-          [ADMIN_MATRIX, 'an id that is none (%s) is 400'],
+          [ADMIN_MATRIX, 'returns 404 for what does not exist'],
+          [ADMIN_MATRIX, 'returns 400 for an invalid body'],
+          [ADMIN_MATRIX, 'returns 400 for the malformed id %s'],
           ['tools/admin-api/run.js'],
         ],
       },
@@ -457,7 +460,7 @@ export const CHECKS: readonly Check[] = [
             'src/features/admin-api/admin-api.test.ts',
             'is valid, with an example for each body and response that matches its schema',
           ],
-          ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
+          ['test/manual/endpoints.test.ts', 'documents statement counts that a walk through the service confirms'],
           ['tools/admin-api/run.js'],
         ],
       },
@@ -473,8 +476,8 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'kill -9 during a job, which is retried within two minutes',
         shownBy: [
-          [TWO_INSTANCES, 'kill -9 of a process in the middle of a job'],
-          ['test/faults/mail-server.test.ts', 'another process takes the job when the minute is over'],
+          [TWO_INSTANCES, 'kill -9 of a process during a job'],
+          ['test/faults/mail-server.test.ts', 'another process takes the job after a minute'],
         ],
       },
       {
@@ -506,7 +509,7 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'no table grows after a year of traffic',
-        shownBy: [['test/long-life/year-of-traffic.test.ts', 'after the longest retention no table grows any more']],
+        shownBy: [['test/long-life/year-of-traffic.test.ts', 'no table grows after the longest retention period']],
       },
     ],
   },
@@ -536,15 +539,15 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'SIGTERM under load: no request fails, exit 0',
         shownBy: [
-          [STOP, 'a SIGTERM under load: every answer that began is complete'],
+          [STOP, 'a SIGTERM under load: every started response is complete'],
           [TWO_INSTANCES, 'a rolling restart by SIGTERM under load: no request fails'],
           ['tools/faults/rows/f-05-rolling-restart.js'],
         ],
       },
-      { what: 'a second signal: exit 1', shownBy: [[TWO_INSTANCES, 'a second SIGTERM cuts a request']] },
+      { what: 'a second signal: exit 1', shownBy: [[TWO_INSTANCES, 'a second SIGTERM cuts an unfinished request']] },
       {
         what: 'SIGHUP with a broken file changes nothing',
-        shownBy: [['test/faults/reload.test.ts', 'a file that is not valid changes nothing']],
+        shownBy: [['test/faults/reload.test.ts', 'an invalid file changes nothing']],
       },
     ],
   },
@@ -574,7 +577,7 @@ export const CHECKS: readonly Check[] = [
         what: 'while others write',
         shownBy: [
           [BACKUP, 'is a consistent snapshot during writes: no row without the other one of its transaction'],
-          ['test/faults/restore.test.ts', 'what was acknowledged before a backup under load'],
+          ['test/faults/restore.test.ts', 'changes acknowledged before a backup under load'],
         ],
       },
       {
@@ -590,18 +593,18 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'in the log',
         shownBy: [
-          [SECRETS, 'no secret is in the log, errors, metrics, traces'],
+          [SECRETS, 'no secret appears in the log, errors, metrics, traces'],
           [
             'src/features/token/token-endpoint.test.ts',
             'logs no token, code or secret that the endpoint received or issued',
           ],
-          ['test/attacks/database-dump.test.ts', 'a dump of the database after every flow'],
+          ['test/attacks/database-dump.test.ts', 'a dump after every flow'],
         ],
       },
       {
         what: 'in errors',
         shownBy: [
-          [SECRETS, 'no secret is in the log, errors, metrics, traces'],
+          [SECRETS, 'no secret appears in the log, errors, metrics, traces'],
           [
             'src/platform/http/answers-over-http.test.ts',
             'an internal error shows a reference that is in the log, and nothing of its cause',
@@ -609,13 +612,13 @@ export const CHECKS: readonly Check[] = [
           ['src/config/load.test.ts', 'never shows a value that is or could contain a secret'],
         ],
       },
-      { what: 'in metrics', shownBy: [['test/monitoring/metrics.test.ts', 'hold nothing that a request brought']] },
+      { what: 'in metrics', shownBy: [['test/monitoring/metrics.test.ts', 'contain nothing from a request']] },
       { what: 'in traces', shownBy: [['test/telemetry/tracing.test.ts', 'a sign-in leaves no secret in its spans']] },
       {
         what: 'in config dump',
         shownBy: [['src/cli/config.test.ts', 'prints the values of the sources without any secret']],
       },
-      { what: 'in doctor', shownBy: [[SECRETS, 'or what commands print']] },
+      { what: 'in doctor', shownBy: [[SECRETS, 'or command output']] },
       {
         what: 'in the output of jobs',
         shownBy: [['src/cli/jobs.test.ts', 'shows the known fields without possible secrets']],

@@ -414,7 +414,7 @@ function holds(text: string, secret: string): boolean {
   return written.some((one) => text.includes(one));
 }
 
-test('no secret is in the log, errors, metrics, traces, or what commands print', () => {
+test('no secret appears in the log, errors, metrics, traces or command output', () => {
   expect(secrets.size).toBeGreaterThan(45);
   const found = [...shown].flatMap(([where, text]) =>
     [...secrets].filter(([, secret]) => holds(text, secret)).map(([what]) => [where, what]),
@@ -422,7 +422,7 @@ test('no secret is in the log, errors, metrics, traces, or what commands print',
   expect(found).toEqual([]);
 });
 
-test('what was configured would be found where it is printed on purpose', async () => {
+test('the search finds configured values where they are printed on purpose', async () => {
   const printed = await printedBy(['config', 'dump', '--show-secrets']);
   expect(Object.values(CONFIGURED).filter((secret) => !holds(printed, secret))).toEqual([]);
 });
@@ -435,6 +435,6 @@ test.each([
   ['config dump', /client_secret: "?<redacted>/],
   ['doctor', /database/],
   ['jobs list', /cleanup-/],
-])('what was looked through is there: %s', (where, text) => {
+])('the search covers this output: %s', (where, text) => {
   expect(shown.get(where)).toMatch(text);
 });
