@@ -45,15 +45,15 @@ test.each([
   ],
   ['expired', () => attacked.clock.advanceSeconds(301)],
   [
-    'of a session that is over',
+    'of a finished session',
     async () => await attacked.change(`update oauth2_sessions set finished_at = now() ${SESSION_OF}`, ['bruno']),
   ],
   [
-    'of a locked person',
+    'of a locked user',
     async () => await attacked.change("update users set locked_at = created_at where username = 'bruno'"),
   ],
   [
-    'of a deactivated person',
+    'of a deactivated user',
     async () => await attacked.change("update users set deactivated_at = created_at where username = 'bruno'"),
   ],
 ] as const)('a token that is %s gets the same answer as an unknown token (S-45, S-126, S-127)', async (_, end) => {

@@ -63,8 +63,8 @@ const introspection = (depth: number): string =>
 test.each([
   ['complexity', costing, 1000, undefined],
   ['tokens', tokens, 4000, undefined],
-  ['fields and fragments, spread out', expanded, 20_000, undefined],
-  ['comparisons of fields of one name', equalFields, 447, undefined],
+  ['spread fields and fragments', expanded, 20_000, undefined],
+  ['comparisons of equally named fields', equalFields, 447, undefined],
   ['bytes', bytes, 65_536, undefined],
   ['operations', operations, 10, 'A0'],
   ['fields of a mutation', mutationFields, 10, undefined],
@@ -80,8 +80,8 @@ test.each([
 });
 
 test.each([
-  ['fields and fragments, spread out', expanded(20_000)],
-  ['comparisons of fields of one name', equalFields(447)],
+  ['spread fields and fragments', expanded(20_000)],
+  ['comparisons of equally named fields', equalFields(447)],
   ['tokens', tokens(4000)],
 ])('the largest document by %s takes at most a quarter of a second', async (_, document) => {
   const costs = [];

@@ -144,7 +144,7 @@ describe('callers without admin rights (S-129, S-132)', () => {
 
 describe('an admin right that is revoked while in use (S-129, S-178)', () => {
   test.each([
-    ['the mark of the account', 403, 'update users set can_request_admin = false where id = $1::uuid'],
+    ['the account flag', 403, 'update users set can_request_admin = false where id = $1::uuid'],
     ['a lock', 401, 'update users set locked_at = now() where id = $1::uuid'],
     ['a deactivation', 401, 'update users set deactivated_at = now() where id = $1::uuid'],
     ['the end of the session', 401, 'update oauth2_sessions set finished_at = now() where user_id = $1::uuid'],
@@ -197,7 +197,7 @@ describe('what an operator terminates (S-126)', () => {
       async (admin: AdminClient, id: string) => await finish(admin, 'oauth2-sessions', id),
     ],
     ['every session', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/kill-sessions`)],
-    ['the account, for a while', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/lock`)],
+    ['the account, temporarily', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/lock`)],
     ['the account', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/deactivate`)],
   ])('%s: its tokens are refused immediately, including refresh', async (_, end) => {
     const { id, tokens } = await administrator();
@@ -265,11 +265,11 @@ describe('invalid input', () => {
 
   test.each([
     ['not JSON', '{', 400],
-    ['no object', '[]', 400],
+    ['not an object', '[]', 400],
     ['a number', '1', 400],
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
     ['a NUL', '{"username":"a\\u0000b","password":"a\\u0000b","user_id":"x","email":"\\u0000","admin":true}', 400],
-    ['a member twice', '{"username":"a","username":"b","admin":true,"admin":true}', 400],
+    ['a duplicate member', '{"username":"a","username":"b","admin":true,"admin":true}', 400],
     ['members of an account (S-131)', '{"username":"zed","canRequestAdmin":true,"locked_at":null,"id":"x"}', 400],
     ['a prototype', '{"__proto__":{"admin":true},"username":"zed"}', 400],
     ['1 MiB and more', `{"username":"${'x'.repeat(1024 * 1024)}"}`, 413],

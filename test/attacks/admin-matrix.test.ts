@@ -213,7 +213,7 @@ const REFUSALS: readonly [
   ],
   ['a token of another scope', LACKING, async () => ({ headers: bearer((await accessToken('openid')).accessToken) })],
   [
-    'a token of somebody who may not administer any more',
+    'a token of a user who is no longer an administrator',
     LACKING,
     async () => {
       const { id, accessToken: token } = await accessToken();
@@ -253,7 +253,7 @@ const REFUSALS: readonly [
     async () => ({ headers: bearer((await personalToken('openid')).token) }),
   ],
   [
-    'a personal token whose owner may not administer any more',
+    'a personal token whose owner is no longer an administrator',
     LACKING,
     async () => {
       const { owner, token } = await personalToken();
@@ -289,7 +289,7 @@ describe('every admin API operation', () => {
   test.each([
     ['an administrator', async () => (await accessToken()).accessToken],
     [
-      'an application of its own',
+      'an application by itself',
       async () => {
         const form = { grant_type: 'client_credentials', scope: ADMIN };
         return String((await application.post('/oauth2/token', form)).body['access_token']);

@@ -107,7 +107,7 @@ describe('an assertion with a forged algorithm is refused (S-30)', () => {
     ['an empty alg', { alg: '' }, withKey(own.privateKey)],
     ['no alg', {}, withKey(own.privateKey)],
     ['HS256 keyed with the public key as PEM', { alg: 'HS256' }, withMac(pem)],
-    ['the same without the last line end', { alg: 'HS256' }, withMac(pem.toString().trimEnd())],
+    ['the same without the final newline', { alg: 'HS256' }, withMac(pem.toString().trimEnd())],
     ['HS256 keyed with it as DER', { alg: 'HS256' }, withMac(publicKey.export({ type: 'spki', format: 'der' }))],
     ['HS256 keyed with it as JWK', { alg: 'HS256', kid: 'one' }, withMac(JSON.stringify(jwk))],
     ['HS256 keyed with nothing', { alg: 'HS256' }, withMac('')],
@@ -167,9 +167,9 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     ['an empty crit', '{"alg":"ES256","kid":"one","crit":[]}'],
     ['b64', '{"alg":"ES256","kid":"one","b64":false,"crit":["b64"]}'],
     ['b64 alone', '{"alg":"ES256","kid":"one","b64":false}'],
-    ['alg twice', '{"alg":"none","kid":"one","alg":"ES256"}'],
-    ['no object', '["ES256"]'],
-    ['no JSON', 'ES256'],
+    ['a duplicate alg', '{"alg":"none","kid":"one","alg":"ES256"}'],
+    ['not an object', '["ES256"]'],
+    ['not JSON', 'ES256'],
   ])('%s', async (_, header) => await expectRefused(forged(header, withKey(own.privateKey))));
 
   test('duplicate claims, a nested JWT, and an encrypted JWT', async () => {

@@ -47,18 +47,18 @@ describe('credentials that do not match the client (S-28)', () => {
     ['nothing', {}, undefined],
     ['the secret that signs assertions, in the header', {}, encoded(`${CS.id}:${CS.secret}`)],
     ['the same in the form', { client_id: CS.id, client_secret: CS.secret }, undefined],
-    ['the id alone of a client with assertions', { client_id: CS.id }, undefined],
+    ['only the id of a client with assertions', { client_id: CS.id }, undefined],
     ['the right secret in the form of a strict client', { client_id: CX.id, client_secret: CX.secret }, undefined],
     [
       'the right secret of a strict client in both places',
       { client_secret: CX.secret },
       encoded(`${CX.id}:${CX.secret}`),
     ],
-    ['the right secret with a blank after it', {}, encoded(`${C1.id}:${C1.secret} `)],
-    ['the right secret cut by one', {}, encoded(`${C1.id}:${C1.secret.slice(0, -1)}`)],
+    ['the right secret with a trailing space', {}, encoded(`${C1.id}:${C1.secret} `)],
+    ['the right secret without its last character', {}, encoded(`${C1.id}:${C1.secret.slice(0, -1)}`)],
     ['the right secret in upper case', {}, encoded(`${C1.id}:${C1.secret.toUpperCase()}`)],
     ['a client that does not exist', {}, encoded(`01JD3Q5Z8W2N4K6M7P9R0S1TZZ:${C1.secret}`)],
-    ['an id that is none', {}, encoded(`' or 1=1 --:${C1.secret}`)],
+    ['a malformed id', {}, encoded(`' or 1=1 --:${C1.secret}`)],
   ];
   test.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
     await attacked.changingNothing(async () => {

@@ -81,15 +81,15 @@ test('a registration token ends with its client, or when the configuration takes
 
 test.each<[string, (victim: Victim) => object]>([
   ['another client_id', () => ({ client_id: C1.id })],
-  ['the client_id of nobody', () => ({ client_id: UNKNOWN_ID })],
+  ['an unknown client_id', () => ({ client_id: UNKNOWN_ID })],
   ['no client_id', () => ({ client_id: undefined })],
-  ['a secret of its own', () => ({ client_secret: 'chosen by the client' })],
+  ['a chosen secret', () => ({ client_secret: 'chosen by the client' })],
   ['an empty secret', () => ({ client_secret: '' })],
-  ['a secret that never ends', () => ({ client_secret_expires_at: 0 })],
-  ['a token of its own', () => ({ registration_access_token: 'mgt_x' })],
-  ['another address', () => ({ registration_client_uri: 'https://evil.example/' })],
-  ['another birthday', () => ({ client_id_issued_at: 0 })],
-  ['a redirect URI elsewhere', () => ({ redirect_uris: ['https://evil.example/cb'] })],
+  ['a secret without expiry', () => ({ client_secret_expires_at: 0 })],
+  ['a chosen registration token', () => ({ registration_access_token: 'mgt_x' })],
+  ['another registration URL', () => ({ registration_client_uri: 'https://evil.example/' })],
+  ['another creation time', () => ({ client_id_issued_at: 0 })],
+  ['a redirect URI on another host', () => ({ redirect_uris: ['https://evil.example/cb'] })],
   ['a scheme that browsers execute', () => ({ redirect_uris: ['javascript:alert(1)'] })],
 ])('with %s the client stays unchanged (S-55)', async (_, changes) => {
   const victim = await registered();

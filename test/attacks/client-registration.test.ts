@@ -179,13 +179,13 @@ describe('oversized and malformed bodies (S-51)', () => {
   test.each<[string, string | Buffer, number]>([
     ['1 MB', JSON.stringify({ ...BODY, x: 'x'.repeat(1_000_000) }), 413],
     ['10,000 localized names', JSON.stringify({ ...BODY, ...wide(10_000) }), 413],
-    ['as many as the limit of the body lets in', JSON.stringify({ ...BODY, ...wide(2_500) }), 400],
+    ['as many as the body limit allows', JSON.stringify({ ...BODY, ...wide(2_500) }), 400],
     [
       '100 redirect URIs',
       JSON.stringify({ ...BODY, redirect_uris: Array.from({ length: 100 }, (_, i) => `https://app.example/${i}`) }),
       400,
     ],
-    ['500 levels', `{"x":${'['.repeat(500)}${']'.repeat(500)}}`, 400],
+    ['500 levels of nesting', `{"x":${'['.repeat(500)}${']'.repeat(500)}}`, 400],
     ['a name of 100 KiB', JSON.stringify({ ...BODY, client_name: 'x'.repeat(102_400) }), 413],
     ['a name of 50 KiB', JSON.stringify({ ...BODY, client_name: 'x'.repeat(51_200) }), 400],
     ['a variant __proto__', JSON.stringify({ ...BODY, 'client_name#__proto__': 'x' }), 400],
@@ -193,15 +193,15 @@ describe('oversized and malformed bodies (S-51)', () => {
     ['a name that is an object', '{"client_name":{"__proto__":{"polluted":true}}}', 400],
     ['a repeated member', `{"client_name":"a",${JSON.stringify(BODY).slice(1)}`, 400],
     ['a list', '[]', 400],
-    ['a text', '"x"', 400],
+    ['a string', '"x"', 400],
     ['a number', '7', 400],
     ['null', 'null', 400],
     ['nothing', '', 400],
-    ['bytes that are no UTF-8', Buffer.from('{"client_name":"\xff"}', 'latin1'), 400],
+    ['invalid UTF-8', Buffer.from('{"client_name":"\xff"}', 'latin1'), 400],
     ['NUL', '{"client_name":"\\u0000"}', 400],
-    ['half a character', '{"client_name":"\\ud800"}', 400],
-    ['the other half', '{"client_name":"\\udc00"}', 400],
-    ['half a character as the name of a member', `{"client_name#\\ud800":"x",${JSON.stringify(BODY).slice(1)}`, 400],
+    ['a high surrogate', '{"client_name":"\\ud800"}', 400],
+    ['a low surrogate', '{"client_name":"\\udc00"}', 400],
+    ['a lone surrogate as a member name', `{"client_name#\\ud800":"x",${JSON.stringify(BODY).slice(1)}`, 400],
   ])('%s', async (_what, body, status) => {
     const answer = await attacked.changingNothing(() => send(body));
     expect(answer.status).toBe(status);

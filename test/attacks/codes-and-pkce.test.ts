@@ -171,7 +171,7 @@ describe('PKCE', () => {
   test.each([
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['plain', { code_challenge_method: 'plain' }],
-    ['no method, which means plain', { code_challenge_method: undefined }],
+    ['no method, which defaults to plain', { code_challenge_method: undefined }],
     ['another letter case', { code_challenge_method: 's256' }],
     ['a challenge of 42 characters', { code_challenge: CHALLENGE.slice(1) }],
   ])('a public client with %s is refused before anyone signs in (S-20)', async (_, fields) => {

@@ -356,11 +356,11 @@ test('a dump after every flow contains no value that was issued or sent as a sec
 });
 
 test.each([
-  ['a token as it is', 'users', 'display_name', (token: string) => token],
-  ['a token inside of JSON', 'audit_events', 'detail', (token: string) => JSON.stringify({ sent: token })],
+  ['a plain token', 'users', 'display_name', (token: string) => token],
+  ['a token inside JSON', 'audit_events', 'detail', (token: string) => JSON.stringify({ sent: token })],
   ['a token as bytes', 'oauth2_refresh_tokens', 'token_hash', (token: string) => Buffer.from(token)],
   [
-    'what a token was made of',
+    'the bytes that a token encodes',
     'oauth2_refresh_tokens',
     'token_hash',
     (token: string) => Buffer.from(token.split('_')[1] ?? '', 'base64url'),

@@ -127,10 +127,10 @@ describe.each([
 
     test.each<[string, () => string | undefined]>([
       ['without a proof', () => undefined],
-      ['with the proof of another method', () => good({ method: 'DELETE' })],
-      ['with the proof of another address', () => good({ url: `${service.publicBase}oauth2/userinfo` })],
+      ['with a proof of another method', () => good({ method: 'DELETE' })],
+      ['with a proof of another URL', () => good({ url: `${service.publicBase}oauth2/userinfo` })],
       ['with a proof without ath', () => good({ claims: { ath: undefined } })],
-      ['with the proof of another token', () => good({ accessToken: 'another' })],
+      ['with a proof of another token', () => good({ accessToken: 'another' })],
       ['with an old proof', () => good({ now: Date.now() - 120_000 })],
       ['with a proof of another type', () => good({ header: { typ: 'jwt' } })],
     ])('is refused %s', async (_what, dpop) => {

@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<string, Record<string, string>>> = {
 describe('a forged form (S-57)', () => {
   const FOREIGN: [string, Record<string, string | undefined>][] = [
     ['Origin of another site', { origin: 'https://evil.example' }],
-    ['Origin of a neighbouring host', { origin: 'https://evil.example.test' }],
+    ['Origin of a sibling host', { origin: 'https://evil.example.test' }],
     ['Origin null', { origin: 'null' }],
     ['Origin with another port', { origin: `${ORIGIN}:8443` }],
     ['Origin of http', { origin: ORIGIN.replace('https', 'http') }],

@@ -38,7 +38,7 @@ const SERVERS: Readonly<Record<string, RequestListener>> = {
     response.on('close', () => clearInterval(drip));
   },
   'status 500': (_request, response) => void response.writeHead(500).end(keys(right)),
-  'a redirect inwards': (_request, response) =>
+  'a redirect to an internal address': (_request, response) =>
     void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(keys(right)),
   'a gzip bomb': json(gzipSync(`{"keys":[${JSON.stringify(right)}]}${' '.repeat(50_000_000)}`), {
     'content-encoding': 'gzip',
@@ -46,13 +46,13 @@ const SERVERS: Readonly<Record<string, RequestListener>> = {
   // Not followed, although its target is reachable and has the right key.
   'a redirect to the right key': (_request, response) =>
     void response.writeHead(302, { location: `${peer.origin}/elsewhere` }).end(keys(right)),
-  'the key after 10,000 that are none': json(keys(...Array.from({ length: 10_000 }, () => ({ kty: 'EC' })), right)),
+  'the key after 10,000 invalid ones': json(keys(...Array.from({ length: 10_000 }, () => ({ kty: 'EC' })), right)),
   'an object of keys': json(JSON.stringify({ keys: { one: right } })),
-  'a deep document': json(`{"keys":[${JSON.stringify(right)},${'['.repeat(10_000)}${']'.repeat(10_000)}]}`),
+  'a deeply nested document': json(`{"keys":[${JSON.stringify(right)},${'['.repeat(10_000)}${']'.repeat(10_000)}]}`),
   'the key after 60 others': json(keys(...others, right)),
   'a wrong key of the same kid twice': json(keys({ ...others[0], kid: 'one' }, { ...others[1], kid: 'one' })),
   'an empty object': json('{}'),
-  'no JSON': json('<html></html>'),
+  'not JSON': json('<html></html>'),
   'an RSA key of 512 bits': json(keys(await exportJWK(small.publicKey))),
   'an RSA key of 16,384 bits': json(keys({ ...rsa, n: Buffer.alloc(2048, 0xff).toString('base64url') })),
   'an RSA key with the exponent 1': json(keys({ ...rsa, e: 'AQ' })),

@@ -129,7 +129,7 @@ describe('path identifiers (S-158)', () => {
 describe('bytes that are not valid text (S-159)', () => {
   const ENCODED: [string, string][] = [
     ['a NUL', '%00'],
-    ['a NUL within', 'a%00b'],
+    ['a NUL inside', 'a%00b'],
     ['a raw NUL', '\0'],
     ['invalid UTF-8', '%ff%fe'],
     ['raw invalid UTF-8', '\xff\xfe'],
@@ -138,8 +138,8 @@ describe('bytes that are not valid text (S-159)', () => {
     ['a lone surrogate', '%ed%a0%80'],
     ['a pair of encoded surrogates', '%ed%a0%bd%ed%b2%a9'],
     ['beyond Unicode', '%f4%90%80%80'],
-    ['half a percent', '%f'],
-    ['a percent', '%'],
+    ['an incomplete percent encoding', '%f'],
+    ['a lone percent sign', '%'],
   ];
   const FIELDS = [
     'username',

@@ -47,7 +47,7 @@ describe('a client that is not a trusted proxy (S-147)', () => {
 describe('a request through a trusted proxy (S-148)', () => {
   test.each([
     ['the right-most address that is not a proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
-    ['of two headers the last', ['1.2.3.4', '198.51.100.7, 127.0.0.5'], '198.51.100.7'],
+    ['the last of two headers', ['1.2.3.4', '198.51.100.7, 127.0.0.5'], '198.51.100.7'],
     ['a port', ['198.51.100.7:1234'], '198.51.100.7'],
     ['brackets', ['[2001:db8::7]:443'], '2001:db8::7'],
     ['unknown', ['1.2.3.4, unknown'], '127.0.0.1'],
@@ -106,8 +106,8 @@ describe('the Host header of a request (S-149)', () => {
 
   test.each([
     ['missing', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    ['doubled', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
-    ['doubled and equal', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: auth.example.test\r\n\r\n'],
+    ['duplicated', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
+    ['duplicated with equal values', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: auth.example.test\r\n\r\n'],
   ])('%s: 400', async (_, bytes) => {
     const answers = await sendBytes(attacked.service.address, bytes);
     expect(answers.map(({ status }) => status)).toEqual([400]);
@@ -127,7 +127,7 @@ describe('a request smuggled in the body of another (S-150)', () => {
     ['chunked, then identity', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n${CHUNKED}`],
     ['identity, then chunked', `${POST}Transfer-Encoding: identity, chunked\r\n\r\n${CHUNKED}`],
     ['an unknown coding', `${POST}Transfer-Encoding: x\r\n\r\n${CHUNKED}`],
-    ['a blank before the colon', `${POST}Transfer-Encoding : chunked\r\n\r\n${CHUNKED}`],
+    ['a space before the colon', `${POST}Transfer-Encoding : chunked\r\n\r\n${CHUNKED}`],
     ['a folded header', `${POST}Transfer-Encoding:\r\n chunked\r\n\r\n${CHUNKED}`],
     ['a tab in the value', `${POST}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKED}`],
     [
@@ -139,13 +139,16 @@ describe('a request smuggled in the body of another (S-150)', () => {
     ['a signed length', `${POST}Content-Length: +${HIDDEN.length}\r\n\r\n${HIDDEN}`],
     ['a negative length', `${POST}Content-Length: -1\r\n\r\n${HIDDEN}`],
     ['a hexadecimal length', `${POST}Content-Length: 0x0\r\n\r\n${HIDDEN}`],
-    ['a length with blanks inside', `${POST}Content-Length: 1 0\r\n\r\n${HIDDEN}`],
-    ['a length beyond numbers', `${POST}Content-Length: 18446744073709551616\r\n\r\n${HIDDEN}`],
+    ['a length with spaces inside', `${POST}Content-Length: 1 0\r\n\r\n${HIDDEN}`],
+    ['a length beyond the number range', `${POST}Content-Length: 18446744073709551616\r\n\r\n${HIDDEN}`],
     ['a chunk size with 0x', `${POST}Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n${HIDDEN}`],
     ['a signed chunk size', `${POST}Transfer-Encoding: chunked\r\n\r\n+0\r\n\r\n${HIDDEN}`],
-    ['a chunk size beyond numbers', `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff0\r\n\r\n${HIDDEN}`],
+    [
+      'a chunk size beyond the number range',
+      `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff0\r\n\r\n${HIDDEN}`,
+    ],
     ['a chunk ended by a bare line feed', `${POST}Transfer-Encoding: chunked\r\n\r\n0\n\n${HIDDEN}`],
-    ['a chunk longer than it says', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n${CHUNKED}`],
+    ['a chunk longer than declared', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n${CHUNKED}`],
     [
       'a chunk extension of 1 MB',
       `${POST}Transfer-Encoding: chunked\r\n\r\n0;${'x'.repeat(1_000_000)}\r\n\r\n${HIDDEN}`,
@@ -231,7 +234,7 @@ describe('methods (S-151)', () => {
 
 describe('alternative spellings of a path (S-152)', () => {
   const SPELLINGS: [string, (path: string) => string][] = [
-    ['a slash at the end', (path) => `${path}/`],
+    ['a trailing slash', (path) => `${path}/`],
     ['two slashes', (path) => `/${path}`],
     ['a dot segment', (path) => `/.${path}`],
     ['an encoded dot segment', (path) => `/%2e${path}`],

@@ -105,7 +105,7 @@ describe('an address that resembles another (S-98)', () => {
     ['a+tag', 'amira+tag@mail.example'],
     ['a full-width letter in the domain', 'amira@ｍail.example'],
     ['a Cyrillic letter in the domain', 'amira@mаil.example'],
-    ['a dot more', 'a.mira@mail.example'],
+    ['an additional dot', 'a.mira@mail.example'],
     ['a long s', 'amira@mail.example'.replace('a', 'ª')],
   ])('%s: sends mail only to the stored address, or none', async (_, typed) => {
     await begin(typed);

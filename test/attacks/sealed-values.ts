@@ -36,7 +36,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
     protections: ['sealed-reauth-session', 'sealed-reauth-age'],
   },
   {
-    what: 'notice in the address of the next page',
+    what: 'notice in the URL of the next page',
     file: 'src/browser/notices.tsx',
     label: 'LABEL',
     lifetime: '1 minute',
@@ -84,7 +84,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
     protections: ['sealed-upstream-row'],
   },
   {
-    what: 'answer of a provider',
+    what: 'response of a provider',
     file: 'src/domain/upstream/sealed-columns.ts',
     label: "associatedData('answer', id)",
     lifetime: ROW,
@@ -92,7 +92,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
     protections: ['sealed-upstream-row'],
   },
   {
-    what: 'app and recovery codes of somebody who has to set up a second factor',
+    what: 'app and recovery codes during the required setup of a second factor',
     file: 'src/domain/pending-logins/factor-setup.ts',
     label: 'associatedData(id)',
     lifetime: ROW,

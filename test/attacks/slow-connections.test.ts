@@ -32,8 +32,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
     start: `POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 10000\r\n\r\ngrant_type=`,
     drip: 'x',
   },
-  'answers that are never read': { start: GET.repeat(8), neverReads: true },
-  'idle after an answer': { start: GET },
+  'responses that are never read': { start: GET.repeat(8), neverReads: true },
+  'idle after a response': { start: GET },
 };
 
 test('2,000 slow connections, 500 of each kind, are closed at the limits while honest requests are served (S-139)', {

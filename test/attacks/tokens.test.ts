@@ -125,7 +125,7 @@ describe('refresh tokens', () => {
     ['control characters', 'openid\u0001', 400],
     ['a NUL', 'openid\0', 400],
     ['a quote', 'openid"', 400],
-    ['a word twice with one too many', 'openid openid email', 400],
+    ['a duplicate word and one not granted', 'openid openid email', 400],
   ])('a scope of %s is refused (S-43)', async (_, scope, status) => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const answer = await attacked.refresh(C1, refreshToken, { scope });
@@ -136,10 +136,10 @@ describe('refresh tokens', () => {
   test.each([
     ['1 MB', 'x'.repeat(1_000_000)],
     ['100,000 words', 'a '.repeat(100_000)],
-    ['100,000 times one word', 'openid '.repeat(100_000)],
+    ['one word 100,000 times', 'openid '.repeat(100_000)],
     ['30,000 words within the limit of the form', 'a '.repeat(30_000)],
     ['a control character', 'openid\u0001'],
-    ['a line end', 'openid\r\nemail'],
+    ['a line break', 'openid\r\nemail'],
     ['a NUL', 'openid\0'],
     ['a quote', 'openid"'],
     ['a backslash', 'openid\\'],
@@ -193,7 +193,7 @@ describe('refresh tokens', () => {
     ['50 words', 'openid '.repeat(50), 200],
     ['51 words, each of which is granted', 'openid '.repeat(51), 400],
     ['2,048 characters', 'openid'.padEnd(2048), 200],
-    ['2,049 characters, of which all but one word are blanks', 'openid'.padEnd(2049), 400],
+    ['2,049 characters, one word and spaces', 'openid'.padEnd(2049), 400],
   ])('a scope of %s is limited by its length, not its meaning (S-43)', async (_, scope, status) => {
     const browser = await attacked.signedIn('amira');
     const { refreshToken } = await attacked.tokens(browser, C1);
@@ -264,9 +264,9 @@ describe('introspection (RFC 7662)', () => {
     ['nobody', () => undefined],
     ['a client with a wrong secret', () => basic({ ...C1, secret: 'wrong-secret-of-the-client' })],
     ['the homeserver with a wrong secret', () => `Bearer ${HOMESERVER_SECRET.replace('the', 'The')}`],
-    ['the homeserver with a secret of other length', () => `Bearer ${HOMESERVER_SECRET}x`],
+    ['the homeserver with a secret of another length', () => `Bearer ${HOMESERVER_SECRET}x`],
     ['the homeserver with an empty secret', () => 'Bearer '],
-    ['a person with a token of their own', async () => `Bearer ${(await own('bruno')).accessToken}`],
+    ['a user with their own token', async () => `Bearer ${(await own('bruno')).accessToken}`],
   ];
 
   test.each(STRANGERS)('reveals nothing to %s (S-44)', async (_, authorization) => {

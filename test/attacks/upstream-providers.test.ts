@@ -54,8 +54,8 @@ const DOCUMENTS: readonly (readonly [string, (issuer: string) => Answerer])[] = 
   ['HTML', () => (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
   ['a list', () => json([])],
   ['nothing', () => json('')],
-  ['no end', () => endless],
-  ['a depth of 10,000', () => json(DEEP)],
+  ['an endless response', () => endless],
+  ['10,000 levels of nesting', () => json(DEEP)],
   ['a gzip bomb', () => (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
   ['a redirect', () => (response) => response.writeHead(302, { location: `${DISCOVERY}?elsewhere` }).end()],
   ['another issuer', (issuer) => json(honest(issuer, { issuer: 'https://accounts.example' }))],
@@ -184,15 +184,15 @@ describe('unusable provider metadata (S-109)', () => {
 
 describe('an invalid token endpoint response (S-109)', () => {
   test.each<readonly [string, Answerer]>([
-    ['no end', endless],
+    ['an endless response', endless],
     ['a gzip bomb', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
-    ['a depth of 10,000', json(DEEP)],
-    ['a member twice', json('{"access_token":"a","access_token":"b","token_type":"Bearer"}')],
-    ['tokens that are no text', json({ access_token: 1, id_token: {} })],
+    ['10,000 levels of nesting', json(DEEP)],
+    ['a duplicate member', json('{"access_token":"a","access_token":"b","token_type":"Bearer"}')],
+    ['tokens that are not strings', json({ access_token: 1, id_token: {} })],
     ['an ID token of 100 KiB', json({ access_token: 'a', id_token: 'x'.repeat(100_000) })],
     ['an error with markup', json({ error: '<script>alert(1)</script>', error_description: '<b>' })],
     ['nothing', json('')],
-    ['a form that says it is JSON', (response) => response.setHeader('content-type', 'application/json').end(FORM)],
+    ['a form declared as JSON', (response) => response.setHeader('content-type', 'application/json').end(FORM)],
     ['a form', (response) => response.setHeader('content-type', 'application/x-www-form-urlencoded').end(FORM)],
     ['a page', (response) => response.setHeader('content-type', 'text/html').end('<!doctype html>')],
   ])('%s', async (_, answerer) => {

@@ -120,16 +120,16 @@ function signedByMac(request: Request): string {
 }
 
 const WRONG: Readonly<Record<string, (request: Request) => string | readonly string[]>> = {
-  'no JWT': () => 'x',
+  'not a JWT': () => 'x',
   'an empty one': () => '',
   'two in one header': (request) => `${proofFor(request)}, ${proofFor(request)}`,
-  'two in headers of their own': (request) => [proofFor(request), proofFor(request)],
-  'a signature that does not fit': (request) => `${proofFor(request).slice(0, -8)}AAAAAAAA`,
-  'the key of another one': (request) => proofFor(request, { header: { jwk: new ProofKey().publicJwk } }),
+  'two in separate headers': (request) => [proofFor(request), proofFor(request)],
+  'an invalid signature': (request) => `${proofFor(request).slice(0, -8)}AAAAAAAA`,
+  'another key': (request) => proofFor(request, { header: { jwk: new ProofKey().publicJwk } }),
   'no key': (request) => proofFor(request, { header: { jwk: undefined } }),
   'a private key': (request) => proofFor(request, { header: { jwk: key.privateJwk } }),
-  'a shared key': (request) => proofFor(request, { header: { jwk: { kty: 'oct', k: 'c2VjcmV0' } } }),
-  'a key that is a text': (request) => proofFor(request, { header: { jwk: 'x' } }),
+  'a symmetric key': (request) => proofFor(request, { header: { jwk: { kty: 'oct', k: 'c2VjcmV0' } } }),
+  'a key that is a string': (request) => proofFor(request, { header: { jwk: 'x' } }),
   'alg none': (request) => proofFor(request, { header: { alg: 'none' } }),
   'alg HS256': signedByMac,
   'alg of another kind of key': (request) => proofFor(request, { header: { alg: 'RS256' } }),
@@ -138,22 +138,22 @@ const WRONG: Readonly<Record<string, (request: Request) => string | readonly str
   crit: (request) => proofFor(request, { header: { crit: ['x'], x: 1 } }),
   'another method': (request) => proofFor(request, { method: request.method === 'GET' ? 'POST' : 'GET' }),
   'no method': (request) => proofFor(request, { claims: { htm: undefined } }),
-  'another address': (request) => proofFor(request, { url: `${TEST_ISSUER}oauth2/revoke` }),
+  'another URL': (request) => proofFor(request, { url: `${TEST_ISSUER}oauth2/revoke` }),
   'another host': (request) => proofFor(request, { url: `https://evil.example${request.path}` }),
-  'no address': (request) => proofFor(request, { claims: { htu: undefined } }),
+  'no htu': (request) => proofFor(request, { claims: { htu: undefined } }),
   'no jti': (request) => proofFor(request, { claims: { jti: undefined } }),
   'an empty jti': (request) => proofFor(request, { claims: { jti: '' } }),
   'a jti of 256 characters': (request) => proofFor(request, { claims: { jti: 'j'.repeat(256) } }),
-  'no time': (request) => proofFor(request, { claims: { iat: undefined } }),
-  'a time that is a text': (request) => proofFor(request, { claims: { iat: 'now' } }),
-  'a time 61 seconds ago': (request) => proofFor(request, { now: service.clock.now() - 61_000 }),
-  'a time 11 seconds ahead': (request) => proofFor(request, { now: service.clock.now() + 11_000 }),
+  'no iat': (request) => proofFor(request, { claims: { iat: undefined } }),
+  'an iat that is a string': (request) => proofFor(request, { claims: { iat: 'now' } }),
+  'an iat 61 seconds ago': (request) => proofFor(request, { now: service.clock.now() - 61_000 }),
+  'an iat 11 seconds ahead': (request) => proofFor(request, { now: service.clock.now() + 11_000 }),
   '12,000 characters': (request) => proofFor(request, { claims: { x: 'x'.repeat(9000) } }),
 };
 /** Only where the request presents a token (RFC 9449 4.3, 12). */
 const WRONG_WITH_TOKEN: typeof WRONG = {
-  'no hash of the token': (request) => proofFor(request, { claims: { ath: undefined } }),
-  'the hash of another token': (request) => proofFor(request, { accessToken: 'x' }),
+  'no ath': (request) => proofFor(request, { claims: { ath: undefined } }),
+  'the ath of another token': (request) => proofFor(request, { accessToken: 'x' }),
 };
 
 async function remembered(): Promise<unknown> {

@@ -171,7 +171,7 @@ const CHANGES: readonly Change[] = [
     },
   },
   {
-    name: 'a token for a client itself',
+    name: 'a client credentials token',
     effect: 'oauth2_access_tokens',
     status: 200,
     prepare: async () => async () => await post('oauth2/token', { grant_type: 'client_credentials' }),
@@ -191,7 +191,7 @@ const CHANGES: readonly Change[] = [
 describe.each([
   ['a serialization failure', '40001'],
   ['a deadlock', '40P01'],
-  ['a lock that was not to be had', '55P03'],
+  ['an unavailable lock', '55P03'],
 ])('F-10: %s', (_, sqlState) => {
   test.each(CHANGES)('twice: $name is retried and takes effect once', async ({ effect, prepare, status }) => {
     const change = await prepare();

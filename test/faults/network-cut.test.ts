@@ -139,10 +139,10 @@ async function countRows(from: string): Promise<number> {
 
 describe('for longer than the statement timeout', () => {
   test.concurrent.for<[string, (cable: Cable) => void]>([
-    ['what is sent to the database', (cable: Cable) => cable.cut(['requests'])],
-    ['what it answers', (cable: Cable) => cable.cut(['answers'])],
-    ['all, both ways', (cable: Cable) => cable.cut()],
-    ['what is on connections that were forgotten on the way', (cable: Cable) => cable.forgetConnections()],
+    ['traffic to the database', (cable: Cable) => cable.cut(['requests'])],
+    ['traffic from the database', (cable: Cable) => cable.cut(['answers'])],
+    ['all traffic in both directions', (cable: Cable) => cable.cut()],
+    ['traffic on connections that a middlebox forgot', (cable: Cable) => cable.forgetConnections()],
   ])(
     'F-08: %s is dropped: 503 in time, acknowledged changes hold, and service within 5 s of its end',
     {

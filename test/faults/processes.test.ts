@@ -183,8 +183,8 @@ test('a signal to all of them at once counts once: requests finish, exit 0, and 
 });
 
 test.each([
-  [1, 'the first does not hear yet'],
-  [2, 'the others do not'],
+  [1, 'the first is not listening yet'],
+  [2, 'the others are not'],
 ])(
   'a signal when %i of them or more exist, and %s, still ends all with exit 0',
   { timeout: LONG_MS },

@@ -159,20 +159,20 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       expect((await through(syncs).post('/logout', undefined, bearer(signedIn))).status).toBe(200);
     },
   },
-  'a chat client signs all out': {
+  'a chat client signs out of all sessions': {
     statements: ['log-out-chat-client'],
     happens: async (signedIn, syncs) => {
       expect((await through(syncs).post('/logout/all', undefined, bearer(signedIn))).status).toBe(200);
     },
   },
-  'a chat client with a token of OAuth signs out': {
+  'a chat client with an OAuth token signs out': {
     statements: ['log-out-oauth-client'],
     happens: async ({ token }, syncs) => {
       const headers = { authorization: `Bearer ${token}` };
       expect((await through(syncs).post('/logout', undefined, headers)).status).toBe(200);
     },
   },
-  'a refresh token of a chat client is used again': {
+  "a chat client's refresh token is reused": {
     statements: ['end-reused-compat-session'],
     happens: async ({ chat: { refreshToken } }, syncs) => {
       const client = through(syncs);
@@ -182,7 +182,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       expect((await client.post('/refresh', { refresh_token: refreshToken })).status).toBe(401);
     },
   },
-  'the login token of a chat client comes back': {
+  "a chat client's login token is replayed": {
     statements: ['end-replayed-compat-session'],
     happens: async ({ browser }, syncs) => {
       const loginToken = randomAlphanumeric(32);
@@ -198,13 +198,13 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       expect((await through(syncs).post('/login', { type: 'm.login.token', token: loginToken })).status).toBe(403);
     },
   },
-  'a session of a chat client makes room for another one': {
+  'a chat client session is ended for a new one': {
     statements: ['open-compat-session-with-password', 'open-compat-session-with-login-token'],
     happens: async (_, syncs) => {
       for (let count = 0; count < 4; count += 1) await through(syncs).login('amira', PASSWORD);
     },
   },
-  'a person signs a chat client out': {
+  'a user signs a chat client out': {
     statements: ['finish-compat-session'],
     happens: async (_, syncsDevices) => {
       const [row] = await sql<{ id: string }>(
@@ -216,7 +216,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       await finishCompatSession(service.database, session, end);
     },
   },
-  'nobody used a chat client': {
+  'a chat client was unused for too long': {
     statements: ['expire-unused-compat-sessions'],
     happens: async (_, syncsDevices) => {
       clock.advanceSeconds(2 * DAY);
@@ -225,22 +225,22 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     seconds: 60,
   },
   'an application revokes its tokens': { statements: ['end-oauth2-session'], happens: oauthEnd('client_revoked') },
-  'a code is presented again': { statements: ['end-oauth2-session'], happens: oauthEnd('code_reused') },
-  'a refresh token is used again': { statements: ['end-oauth2-session'], happens: oauthEnd('refresh_token_reused') },
-  'an application signs its person out': {
+  'a code is replayed': { statements: ['end-oauth2-session'], happens: oauthEnd('code_reused') },
+  'a refresh token is reused': { statements: ['end-oauth2-session'], happens: oauthEnd('refresh_token_reused') },
+  'an application signs its user out': {
     statements: ['sign-out'],
     happens: async ({ application }, syncs) => {
       const end = { userId: amira, which: 'all', reason: 'logout', now: now(), oauthSessionId: application } as const;
       await signOut(core(syncs), end);
     },
   },
-  'a person signs out, and the application wants to know': {
+  'a user signs out, and the application is notified': {
     statements: ['sign-out'],
     happens: async (_, syncs) => {
       await signOut(core(syncs), { userId: amira, which: 'all', reason: 'logout', now: now() });
     },
   },
-  'a person signs out everywhere': {
+  'a user signs out everywhere': {
     statements: ['end-all-sessions-of-user'],
     happens: async (_, syncs) => {
       const kinds = new Set(['browser', 'oauth2', 'compat'] as const);
@@ -253,13 +253,13 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       });
     },
   },
-  'a person takes everything from an application': {
+  'a user revokes all access of an application': {
     statements: ['revoke-application'],
     happens: async ({ client }, syncs) => {
       await revokeApplication(core(syncs), { userId: amira, clientId: client, now: now(), ...UNKNOWN_PLACE });
     },
   },
-  'a provider signs everything out': {
+  'a provider signs out all sessions': {
     statements: ['end-browser-sessions'],
     happens: async ({ browser }, syncsDevices) => {
       await endBrowserSessions(service.database, {
@@ -271,15 +271,15 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       });
     },
   },
-  'a new password ends everything': {
+  'a new password ends all sessions': {
     statements: ['end-application-sessions-of-user'],
     happens: endAll('password_changed'),
   },
-  'a recovered password ends everything': {
+  'a recovered password ends all sessions': {
     statements: ['end-application-sessions-of-user'],
     happens: endAll('password_recovered'),
   },
-  'an operator ends everything': { statements: ['end-application-sessions-of-user'], happens: endAll('admin') },
+  'an operator ends all sessions': { statements: ['end-application-sessions-of-user'], happens: endAll('admin') },
   'the client is deleted': {
     statements: ['end-oauth2-sessions-of-client'],
     happens: async ({ client }, isConnected) => {
@@ -289,7 +289,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       });
     },
   },
-  'a session of an application is too old': {
+  'an application session is too old': {
     statements: ['expire-oauth2-sessions'],
     happens: async (_, syncsDevices) => {
       clock.advanceSeconds(2 * DAY);
@@ -297,7 +297,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     },
     seconds: 60,
   },
-  'nobody used an application': {
+  'an application session was unused for too long': {
     statements: ['expire-unused-oauth2-sessions'],
     happens: async (_, syncsDevices) => {
       clock.advanceSeconds(2 * DAY);

@@ -276,10 +276,10 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
 
   test.each([
     ['refuses connections', { kind: 'refuse' }],
-    ['closes them without an answer', { kind: 'close' }],
-    ['has a fault', { kind: 'answer', status: 500 }],
-    ['answers something else', { kind: 'answer', status: 502, body: '<html>' }],
-    ['asks for patience', { kind: 'answer', status: 429, headers: { 'retry-after': '20' } }],
+    ['closes them without a response', { kind: 'close' }],
+    ['fails', { kind: 'answer', status: 500 }],
+    ['returns an unexpected response', { kind: 'answer', status: 502, body: '<html>' }],
+    ['asks to retry later', { kind: 'answer', status: 429, headers: { 'retry-after': '20' } }],
   ] as const)('while the homeserver %s, a sign-in can be retried and loses nothing (I-22)', async (what, fault) => {
     const device = newDevice();
     const earlier = newDevice();
@@ -289,7 +289,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     await homeserver.setFault(fault);
     for (const answer of [await client.exchange(code), await client.poll(deviceCode)]) {
       expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-      expect(answer.headers.get('retry-after')).toBe(what === 'asks for patience' ? '20' : '5');
+      expect(answer.headers.get('retry-after')).toBe(what === 'asks to retry later' ? '20' : '5');
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }
     expect(await sessionsOn(device)).toBe(0);

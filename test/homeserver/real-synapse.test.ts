@@ -243,7 +243,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
     });
 
     test.each([
-      ['plain', 'is somebody else there'],
+      ['plain', 'is another user there'],
       ['bridge-bot', 'is reserved by an application service'],
     ])('%s cannot be registered: it %s', async (username) => {
       const answer = await beginRegistration(service.browser(), { username });

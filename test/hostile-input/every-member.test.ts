@@ -34,7 +34,7 @@ const LOGIN = { ...BY_PASSWORD, identifier: { type: 'm.id.user', user: 'adele' }
 /** Bodies whose structure the routes accept. */
 const BODIES: readonly (readonly [what: string, path: string, body: Json])[] = [
   ['a login with a password', `${ROUTES_OF_CHAT}login`, { ...LOGIN, ...DEVICE }],
-  ['a login as old clients send it', `${ROUTES_OF_CHAT}login`, { ...BY_PASSWORD, user: 'bruno' }],
+  ['a login in the format of old clients', `${ROUTES_OF_CHAT}login`, { ...BY_PASSWORD, user: 'bruno' }],
   ['a login by address', `${ROUTES_OF_CHAT}login`, { ...BY_PASSWORD, medium: 'email', address: 'amira@mail.example' }],
   ['a login with a token', `${ROUTES_OF_CHAT}login`, { type: 'm.login.token', token: 'x'.repeat(32), ...DEVICE }],
   ['a refresh', `${ROUTES_OF_CHAT}refresh`, { refresh_token: 'mcr_0123456789ABCDEFGHIJabcdefghij_0WADMv' }],

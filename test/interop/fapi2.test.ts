@@ -198,7 +198,7 @@ describe('a pushed request of a FAPI 2.0 client (Security Profile 5.3.2)', () =>
     ['without exp', () => ({ assertion: { exp: undefined } })],
     ['without sub', () => ({ assertion: { sub: undefined } })],
     ['without iss', () => ({ assertion: { iss: undefined } })],
-    ['from eight hours ahead', () => ({ assertion: { nbf: seconds() + 28_800, iat: seconds() + 28_800 } })],
+    ['issued eight hours ahead', () => ({ assertion: { nbf: seconds() + 28_800, iat: seconds() + 28_800 } })],
   ])('with an assertion %s is refused', async (_what, sent) => {
     expect(await push(sent())).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });

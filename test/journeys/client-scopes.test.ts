@@ -67,7 +67,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   test.each([
     ['two devices', `${API} ${DEVICE} ${STABLE}device:KLMNOPQRST`],
     ['one device in both spellings', `${API} ${DEVICE} ${UNSTABLE}device:ABCDEFGHIJ`],
-    ['a device in the other spelling than the API', `${API} ${UNSTABLE}device:ABCDEFGHIJ`],
+    ["a device in a spelling other than the API's", `${API} ${UNSTABLE}device:ABCDEFGHIJ`],
     ['the API in both spellings', `${API} ${UNSTABLE}api:*`],
     ['a device without the API', `openid ${DEVICE}`],
     ['a device id of 9 characters', `${API} ${STABLE}device:ABCDEFGHI`],

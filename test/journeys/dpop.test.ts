@@ -177,7 +177,7 @@ describe.each([
   });
 
   test.each([
-    ['without a thumbprint that is one', { dpop_jkt: 'x' }, 'invalid_request'],
+    ['with an invalid thumbprint', { dpop_jkt: 'x' }, 'invalid_request'],
     ['with two thumbprints', {}, 'invalid_request'],
     ['for the homeserver', { scope: 'openid urn:chat:client:api:*' }, 'invalid_scope'],
   ])('a request of a client with bound tokens %s is refused', async (what, fields, error) => {

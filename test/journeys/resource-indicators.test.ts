@@ -192,7 +192,7 @@ describe('resource indicators (RFC 8707)', () => {
   test.each([
     ['unknown', ['https://other.example']],
     ['unknown besides a known one', [FILES, 'https://other.example']],
-    ['no URI', ['files']],
+    ['not a URI', ['files']],
     ['with a fragment', [`${FILES}#a`]],
   ])('one that is %s is invalid_target at /authorize', async (_, resources) => {
     await browser.open(authorizePath('openid', resources));

@@ -43,7 +43,7 @@ describe('the search itself', () => {
       'where finished_at\n  IS NULL and not (c.disabled_at is not null)',
       ['finished_at\n  IS NULL', 'disabled_at is not null'],
     ],
-    ['an end by time', 'where t.expires_at > :now::timestamptz', ['expires_at > :now']],
+    ['an expiry', 'where t.expires_at > :now::timestamptz', ['expires_at > :now']],
   ])('finds %s', (_what, text, expected) => {
     expect(writtenOut(text)).toEqual(expected);
   });

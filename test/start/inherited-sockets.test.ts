@@ -153,7 +153,7 @@ describe('service manager sockets with several serving processes (http.workers)'
 
 test.each([
   ['one that is not open', 900, 71, 'cannot listen on inherited socket 900: EBADF'],
-  ['one that is no socket', 0, 78, 'inherited socket 0 is not a listening tcp socket'],
+  ['one that is not a socket', 0, 78, 'inherited socket 0 is not a listening tcp socket'],
 ])('%s is refused before any process starts', async (_what, fd, exitCode, reason) => {
   const program = new Program(folder, {
     data_dir: join(folder, 'data'),

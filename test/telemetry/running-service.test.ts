@@ -78,7 +78,7 @@ test('metrics go to standard output as one document per line, the last ones at t
 describe('an uncaught defect', () => {
   test.each([
     ['an uncaught exception', 'SIGUSR2', 'TypeError'],
-    ['a rejection that nobody handles', 'SIGWINCH', 'RangeError'],
+    ['an unhandled rejection', 'SIGWINCH', 'RangeError'],
   ] as const)('%s reaches Sentry before the process ends with exit code 1', async (_what, signal, type) => {
     const running = service ?? expect.fail('no service');
     const closed = once(running, 'close');

@@ -99,7 +99,7 @@ export const accountArea: readonly Sequence[] = [
   })),
   {
     id: 'I-19',
-    claim: 'another cross-signing key is taken once the person has allowed it where the homeserver sends them',
+    claim: 'a new cross-signing key is accepted once the user has allowed it at the URL from the homeserver',
     run: async (world) => {
       await world.person('i19');
       const app = await signedIn(world, 'i19');
@@ -116,7 +116,7 @@ export const accountArea: readonly Sequence[] = [
   },
   {
     id: '18.4',
-    claim: 'a display name that is changed here is that of the person at the homeserver, and so is none',
+    claim: 'a display name changed or removed here is updated at the homeserver',
     run: async (world) => {
       await world.person('named');
       const area = await areaOf(await GraphqlClient.signedIn(world.service, 'named', PASSWORD));
@@ -130,8 +130,7 @@ export const accountArea: readonly Sequence[] = [
   },
   {
     id: '18.4',
-    claim:
-      'a device that is renamed here has that name for every client of the person, as soon as the homeserver is there',
+    claim: 'a device renamed here has that name for every client of the user once the homeserver is available',
     run: async (world) => {
       await world.person('renamed');
       const [app, other] = [

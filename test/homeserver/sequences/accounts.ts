@@ -12,7 +12,7 @@ async function refreshToken(world: World, user: string): Promise<string> {
 export const accounts: readonly Sequence[] = [
   {
     id: 'I-20',
-    claim: 'a locked person can do nothing but sign out, and goes on where they were when they are unlocked',
+    claim: 'a locked user can only sign out, and continues in the same sessions once unlocked',
     run: async (world) => {
       await world.person('i20');
       const [asks, leaves, waits] = [
@@ -39,7 +39,7 @@ export const accounts: readonly Sequence[] = [
   },
   {
     id: 'I-21',
-    claim: 'who is deactivated and erased is out at once, and at the homeserver as soon as that can be reached',
+    claim: 'a deactivated and erased user is signed out immediately, and at the homeserver once it is reachable',
     run: async (world) => {
       await world.person('i21');
       const [seen, unseen] = [await signedIn(world, 'i21'), await signedIn(world, 'i21')];
@@ -64,7 +64,7 @@ export const accounts: readonly Sequence[] = [
   },
   {
     id: 'I-21',
-    claim: 'who was only deactivated can be let in again',
+    claim: 'a user who was only deactivated can be reactivated',
     run: async (world) => {
       await world.person('i21-back');
       await signedIn(world, 'i21-back');
@@ -82,7 +82,7 @@ export const accounts: readonly Sequence[] = [
   },
   {
     id: 'I-22',
-    claim: 'without a homeserver nobody signs in on a device, and everything else goes on',
+    claim: 'without a homeserver no device sign-in succeeds, and everything else continues',
     run: async (world) => {
       await world.person('i22');
       const [leaves, stays] = [await signedIn(world, 'i22'), await signedIn(world, 'i22')];

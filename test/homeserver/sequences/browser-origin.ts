@@ -34,7 +34,7 @@ function passwordLogin(user: string, password = PASSWORD) {
 export const browserOrigin: readonly Sequence[] = [
   {
     id: 'I-26',
-    claim: 'code of any origin may call, and can read every refusal',
+    claim: 'scripts of any origin may call, and can read every error',
     run: async (world) => {
       await world.person('i26');
       const asked = ['authorization', 'content-type'];
@@ -82,7 +82,7 @@ export const browserOrigin: readonly Sequence[] = [
   },
   {
     id: 'I-27',
-    claim: 'what is not served is refused by the code that clients know',
+    claim: 'unsupported requests are refused with the standard error code',
     run: async (world) => {
       const { type, password } = passwordLogin('i27');
       for (const [sent, errcode] of [

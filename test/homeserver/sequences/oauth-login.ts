@@ -39,7 +39,7 @@ export const oauthLogin: readonly Sequence[] = [
   {
     id: 'I-15',
     claim:
-      'the library learns from the homeserver who signs people in, registers, signs in by OAuth with a device of its own, refreshes and signs out',
+      'the library discovers the provider at the homeserver, registers, signs in by OAuth with its own device, refreshes and signs out',
     run: async (world) => {
       await world.person('i15');
       const tokens = await signInWithLibrary({
@@ -52,7 +52,7 @@ export const oauthLogin: readonly Sequence[] = [
   },
   {
     id: 'I-15',
-    claim: 'newer clients ask for the stable scopes alone',
+    claim: 'newer clients request only the stable scopes',
     run: async (world) => {
       await world.person('i15-stable');
       const oauth = await requests(world);
@@ -66,7 +66,7 @@ export const oauthLogin: readonly Sequence[] = [
   },
   {
     id: 'I-16',
-    claim: 'a client without a keyboard signs in with a code that is entered elsewhere',
+    claim: 'a client without a keyboard signs in with a code entered on another device',
     run: async (world) => {
       await world.person('i16');
       const oauth = await requests(world);
@@ -81,7 +81,7 @@ export const oauthLogin: readonly Sequence[] = [
   },
   {
     id: 'I-17',
-    claim: 'a sign-in by OAuth on the device of an older client ends that client, and keeps the device',
+    claim: "an OAuth sign-in on the device of an older client ends that client's session, and keeps the device",
     run: async (world) => {
       await world.person('i17');
       const old = world.app();

@@ -5,7 +5,7 @@ import { expectRefusal, passwordOf, type Sequence } from './sequence.ts';
 export const passwordLogin: readonly Sequence[] = [
   {
     id: 'I-01',
-    claim: 'a client learns how people sign in',
+    claim: 'a client discovers the sign-in methods',
     run: async (world) => {
       expect(await world.app().loginFlows()).toEqual([
         { type: 'm.login.password' },
@@ -20,7 +20,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-02',
-    claim: 'a person signs in with name and password, and the homeserver knows client and person',
+    claim: 'a user signs in with name and password, and the homeserver knows the client and the user',
     run: async (world) => {
       await world.person('i02');
       const app = world.app();
@@ -34,7 +34,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-03',
-    claim: 'the whole user id is a name, that of another server is not, and the old member is read',
+    claim: 'accepts the full user id and the deprecated member, but no user id of another server',
     run: async (world) => {
       await world.person('i03');
       const { userId } = await world.app().logIn(passwordOf(world.userId('i03')));
@@ -46,7 +46,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-04',
-    claim: 'an e-mail address is a name where that is allowed',
+    claim: 'accepts an email address as name where that is allowed',
     run: async (world) => {
       await world.person('i04');
       await world.addEmail('i04', 'i04@example.org');
@@ -63,7 +63,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-05',
-    claim: 'a token of before that comes along with a login is ignored',
+    claim: 'ignores an earlier token sent with a login',
     run: async (world) => {
       await world.person('i05');
       const app = world.app();
@@ -93,7 +93,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-23',
-    claim: 'a person signs in before the homeserver was told of them',
+    claim: 'a user signs in before being provisioned at the homeserver',
     run: async (world) => {
       await world.register('i23');
       const app = world.app();
@@ -105,7 +105,7 @@ export const passwordLogin: readonly Sequence[] = [
   },
   {
     id: 'I-25',
-    claim: 'names and ids of devices are taken as far as the homeserver takes them',
+    claim: 'accepts the device names and ids that the homeserver accepts',
     run: async (world) => {
       await world.person('i25');
       const app = world.app();

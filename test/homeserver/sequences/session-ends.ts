@@ -4,7 +4,7 @@ import { expectRefusal, type Sequence, signedIn } from './sequence.ts';
 export const sessionEnds: readonly Sequence[] = [
   {
     id: 'I-08',
-    claim: 'an answer that was lost can be asked for again, and a token that is used twice ends the session',
+    claim: 'a lost response can be repeated, and a reused token ends the session',
     run: async (world) => {
       await world.person('i08');
       const app = await signedIn(world, 'i08', { canRefresh: true });
@@ -27,7 +27,7 @@ export const sessionEnds: readonly Sequence[] = [
   },
   {
     id: 'I-09',
-    claim: 'a client that signs out is unknown at the homeserver as well, although that remembers its token',
+    claim: 'a client that signs out is unknown at the homeserver as well, despite its token cache',
     run: async (world) => {
       await world.person('i09');
       const app = await signedIn(world, 'i09');
@@ -41,7 +41,7 @@ export const sessionEnds: readonly Sequence[] = [
   },
   {
     id: 'I-10',
-    claim: 'one client signs all of them out',
+    claim: 'one client signs out all clients',
     run: async (world) => {
       await world.person('i10');
       const [one, two] = [await signedIn(world, 'i10'), await signedIn(world, 'i10')];

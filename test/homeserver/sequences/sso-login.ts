@@ -54,7 +54,7 @@ function addressOf({ location }: Shown): string {
 export const ssoLogin: readonly Sequence[] = [
   {
     id: 'I-05',
-    claim: 'a token of before that comes along with one of a browser is ignored',
+    claim: 'ignores an earlier token sent with one from a browser',
     run: async (world) => {
       await world.person('i05-sso');
       const app = world.app();
@@ -66,7 +66,7 @@ export const ssoLogin: readonly Sequence[] = [
   },
   {
     id: 'I-12',
-    claim: 'somebody joins in the browser and goes on in the client, whose token is good for one sign-in',
+    claim: 'a user registers in the browser and continues in the client, whose token is valid for one sign-in',
     run: async (world) => {
       const browser = world.browser();
       const begun = new URL(await begin(world.app().ssoUrl(CLIENT, { action: 'register' })));
@@ -93,7 +93,7 @@ export const ssoLogin: readonly Sequence[] = [
   },
   {
     id: 'I-13',
-    claim: 'the token is put into the address of the client, and nothing else of it is changed',
+    claim: "adds the token to the client's URL, which is otherwise unchanged",
     run: async (world) => {
       await world.person('i13');
       const browser = await world.signInBrowser('i13');
@@ -112,7 +112,7 @@ export const ssoLogin: readonly Sequence[] = [
   },
   {
     id: 'I-14',
-    claim: 'a client may name the provider, and an unknown name is none',
+    claim: 'a client may name the provider, and an unknown name is ignored',
     run: async (world) => {
       const shown = async (url: string) => addressOf(await world.browser().get(await begin(url)));
       const kind = '?kind=continue_compat_sso_login';

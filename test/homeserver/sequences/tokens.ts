@@ -5,7 +5,7 @@ import { type Sequence, signedIn } from './sequence.ts';
 export const tokens: readonly Sequence[] = [
   {
     id: 'I-06',
-    claim: 'a client whose token has expired refreshes by itself and goes on',
+    claim: 'a client with an expired token refreshes automatically and continues',
     run: async (world) => {
       await world.person('i06');
       const app = await signedIn(world, 'i06', { canRefresh: true });
@@ -23,7 +23,7 @@ export const tokens: readonly Sequence[] = [
   },
   {
     id: 'I-07',
-    claim: 'a refresh is the same below each version',
+    claim: 'a refresh works the same in each version',
     run: async (world) => {
       await world.person('i07');
       const app = await signedIn(world, 'i07', { canRefresh: true });
