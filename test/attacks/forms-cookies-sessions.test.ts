@@ -156,7 +156,7 @@ test('an image, script or frame of another site does not reveal who is signed in
 });
 
 describe('planted cookies (S-62)', () => {
-  test('a planted session cookie next to the genuine one: neither counts, and the attacker is not signed in', async () => {
+  test('a planted session cookie next to the genuine one: neither counts, and the victim is not signed in as the attacker', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = await attacked.signedIn('bruno');
     const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;

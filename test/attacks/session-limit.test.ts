@@ -106,7 +106,7 @@ describe('a user at the session limit', () => {
     expect(await poll()).toBe(200);
   });
 
-  test('is not limited when above the threshold', async () => {
+  test('is not limited with more sessions than the threshold', async () => {
     const browser = await person('frida', 2);
     await attacked.change(
       `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
