@@ -2,8 +2,8 @@ import type { Client } from '#domain/clients/client.ts';
 import { clientIsCurrent } from '#domain/clients/liveness.ts';
 import { newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import { append } from '#platform/postgres/append.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { TokenTarget } from './open-session.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
@@ -51,7 +51,7 @@ export async function issueTokenToClient(
  * Opens a session without a user and stores its only token. Returns no row if the cached record of the client is
  * outdated.
  */
-const issueClientToken = statement<
+const issueClientToken = append<
   { id: string },
   {
     readonly clientId: string;
@@ -68,14 +68,31 @@ const issueClientToken = statement<
   }
 >(
   'issue-client-token',
-  `with opened as (
+  {
+    clientId: 'uuid',
+    clientVersion: 'integer',
+    sessionId: 'uuid',
+    scope: 'text[]',
+    resources: 'text[]',
+    tokenKey: 'text',
+    userAgent: 'text',
+    now: 'timestamptz',
+    accessTokenId: 'uuid',
+    accessTokenHash: 'bytea',
+    accessTokenExpiresAt: 'timestamptz',
+  },
+  `opened as (
     insert into oauth2_sessions (id, client_id, scope, resources, user_agent, created_at)
-    select :sessionId::uuid, c.id, :scope::text[], :resources::text[], :userAgent::text, :now::timestamptz
-      from oauth2_clients c
-     where c.id = :clientId::uuid and ${clientIsCurrent('c', ':clientVersion::integer')}
+    select asked."sessionId", c.id, asked.scope, asked.resources, asked."userAgent", asked.now
+      from asked join oauth2_clients c
+        on c.id = asked."clientId" and ${clientIsCurrent('c', 'asked."clientVersion"')}
     returning id
+  ), stored as (
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
+    select asked."accessTokenId", opened.id, asked."accessTokenHash", asked.scope, asked.resources, asked."tokenKey",
+           asked.now, asked."accessTokenExpiresAt"
+      from opened join asked on asked."sessionId" = opened.id
+    returning id, session_id
   )
-  insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
-  select :accessTokenId::uuid, id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :tokenKey::text, :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
-  returning id`,
+  select asked.place, stored.id from stored join asked on asked."sessionId" = stored.session_id`,
 );

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { currentTask, type Task } from '#platform/base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
+import { append } from './append.ts';
 import { StatementError } from './failures.ts';
 import { lookup } from './lookup.ts';
-import { statement } from './statement.ts';
+import { ms, statement } from './statement.ts';
 
 let testDatabase: TestDatabase;
 /** It tells of every statement. */
@@ -23,6 +24,12 @@ const read = lookup<{ readonly value: Buffer }, Lookup>(
 const readNumber = lookup<{ readonly number: number }, { readonly text: string; readonly pause: number }>(
   'test.read-number',
   'select :text::text::integer as number from pg_sleep(:pause::float8)',
+);
+
+const endOthers = statement<unknown, Record<string, never>>(
+  'test.end-others',
+  `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%pg_sleep%'`,
 );
 
 beforeAll(async () => {
@@ -150,11 +157,6 @@ test('a joined answer that is incomplete is requested again individually', ON_BU
 });
 
 test('look-ups whose connection is lost are sent again', async () => {
-  const endOthers = statement<unknown, Record<string, never>>(
-    'test.end-others',
-    `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%pg_sleep%'`,
-  );
   const first = ['1', '2'].map((text) => testDatabase.database.first(readNumber, { text, pause: 0 }));
   const asked = ['3', '4', '5'].map((text) => testDatabase.database.first(readNumber, { text, pause: PAUSE_SECONDS }));
   await Promise.all(first);
@@ -178,6 +180,74 @@ test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, a
   });
   expect(await isSent).toBe(0);
   await first;
+});
+
+const put = append<
+  { readonly texts: readonly string[]; readonly at: number },
+  {
+    readonly key: string;
+    readonly value: Buffer;
+    readonly texts: readonly (string | null)[];
+    readonly at: Date;
+    readonly none: string | null;
+    readonly pause: number;
+  }
+>(
+  'test.append',
+  { key: 'text', value: 'bytea', texts: 'text[]', at: 'timestamptz', none: 'text', pause: 'float8' },
+  `stored as (
+    insert into server_state (key, value) select key, value from asked, pg_sleep(pause) where none is null
+    returning key
+  )
+  select asked.place, asked.texts, ${ms('asked.at')} as at from stored join asked on asked.key = stored.key`,
+);
+
+describe('inserts of one kind', () => {
+  const values = {
+    value: Buffer.from([0, 255]),
+    texts: ['plain', 'with "quotes", {braces} and \\', '', 'NULL', null],
+    at: new Date(1_700_000_000_123),
+    none: null,
+    pause: 0,
+  };
+  const putAll = (keys: readonly string[], more: Partial<typeof values> = {}) =>
+    Promise.allSettled(keys.map((key) => testDatabase.database.first(put, { ...values, ...more, key })));
+  const remove = statement<unknown, Record<string, never>>(
+    'test.remove',
+    `delete from server_state where key like 'put-%'`,
+  );
+  beforeEach(() => testDatabase.database.execute(remove, {}));
+
+  test('leave together, and one that the server refuses fails alone', ON_BUSY_MACHINES, async () => {
+    const keys = ['put-1', 'put-2', 'put-3', 'put-4', '0', 'put-5'];
+    const row = { texts: values.texts, at: 1_700_000_000_123 };
+    const answers = [row, row, row, row, undefined, row];
+    let outcomes: Awaited<ReturnType<typeof putAll>> = [];
+    const joined = await sent('test.append.joined', async () => {
+      outcomes = await putAll(keys);
+    });
+    expect(joined).toBe(1);
+    for (const [index, outcome] of outcomes.entries()) {
+      const answer = answers[index];
+      if (answer === undefined) expect(outcome).toMatchObject({ status: 'rejected', reason: { sqlState: '23505' } });
+      else expect(outcome).toMatchObject({ status: 'fulfilled', value: answer });
+    }
+    expect(await readValue('put-3')).toBe(values.value.toString());
+  });
+
+  test('whose connection is lost are not repeated', ON_BUSY_MACHINES, async () => {
+    const asked = [putAll(['put-1', 'put-2']), putAll(['put-3', 'put-4', 'put-5'], { pause: 0.5 })] as const;
+    await asked[0];
+    await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
+    for (const outcome of await asked[1]) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'temporarily_unavailable' } });
+    }
+    expect(await Promise.all(['put-3', 'put-4', 'put-5'].map((key) => readValue(key)))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
 });
 
 test.each([

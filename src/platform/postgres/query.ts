@@ -222,11 +222,13 @@ const latestTime = { ms: Number.NaN, text: '' };
 function encode(value: unknown): string | Buffer | null {
   // The driver is slower here: it converts to the time zone of the process, digit by digit.
   if (isPlainTime(value)) return encodeTime(value);
-  return driverUtils.prepareValue(Array.isArray(value) ? value.map(withTimeEncoded) : value);
+  return driverUtils.prepareValue(Array.isArray(value) ? value.map(encodeElement) : value);
 }
 
-function withTimeEncoded(value: unknown): unknown {
-  return isPlainTime(value) ? encodeTime(value) : value;
+/** Encodes an element of an array. An array within an array is sent as text (see `append`). */
+function encodeElement(value: unknown): unknown {
+  if (isPlainTime(value)) return encodeTime(value);
+  return Array.isArray(value) ? driverUtils.prepareValue(value) : value;
 }
 
 function isPlainTime(value: unknown): value is Date {
