@@ -89,7 +89,7 @@ async function signIn(page, username, hasScript) {
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), 'not the password');
   await pressEnter(page);
   const alert = page.getByRole('alert');
-  assert.match(await alert.innerText(), /do not match/);
+  assert.match(await alert.innerText(), /Incorrect username or password/);
   assert.ok(await alert.evaluate((element) => element === document.activeElement), 'the errors have the focus');
   assert.match(await page.title(), /^Error: Sign in/);
   assert.equal(await page.getByLabel('Username').inputValue(), username);

@@ -18,7 +18,7 @@ export async function registerThere({ browser, relyingParty, javaScriptEnabled, 
     const name = page.getByLabel('Username');
     assert.equal(await name.inputValue(), `${username}.berg`);
     await typeInto(page, name, username);
-    const preview = page.getByText(`You will be @${username}:example.org.`);
+    const preview = page.getByText(`Your ID will be @${username}:example.org.`);
     assert.equal(await preview.isVisible(), javaScriptEnabled);
     assert.match(await page.getByRole('main').innerText(), new RegExp(`${username}\\.berg@mail\\.example`));
     const takesName = page.getByRole('checkbox', { name: 'Use this name as my display name' });

@@ -354,7 +354,7 @@ class Reloaded {
     if (isRefusedByDatabase) await this.#statement(REFUSING);
     const lines = await this.hangUp(instance);
     if (isRefusedByDatabase) await this.#statement('drop function refuse_providers cascade');
-    if (!lines.includes('nothing has changed')) throw new Error(`it was taken: ${lines}`);
+    if (!lines.includes('reload failed')) throw new Error(`it was taken: ${lines}`);
     await this.#requireInForce(instance, this.#current, number);
   }
 
@@ -425,7 +425,7 @@ class Reloaded {
     this.#write(instance, JSON.stringify(this.#settingsOf(instance.tlsPort, this.#number)));
     const lines = await this.hangUp(instance);
     await this.#database.start();
-    if (!lines.includes('nothing has changed')) throw new Error(`it was taken: ${lines}`);
+    if (!lines.includes('reload failed')) throw new Error(`it was taken: ${lines}`);
     await untilHealthy(instance.service, instance.base);
     await this.#requireInForce(instance, this.#current, this.#number);
     await this.reload();
