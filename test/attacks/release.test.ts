@@ -71,5 +71,5 @@ describe('what a released image may do (S-170, S-171)', () => {
 });
 
 test('the security policy says where to report a vulnerability and when to expect a response (S-174)', () => {
-  expect(textOf('SECURITY.md')).toMatch(/answer within \w+ working days/);
+  expect(textOf('SECURITY.md')).toMatch(/first response within \w+ working days/);
 });

@@ -93,7 +93,7 @@ test('commands see the same data whether or not the service runs, and stop the d
 
 test('a lost encryption key is never replaced when data was sealed with it: exit 78', async () => {
   rmSync(join(folder, 'data', 'encryption.key'));
-  await expect(program.run(['serve'])).rejects.toThrow(/ended with 78: .*encryption key that is missing/s);
+  await expect(program.run(['serve'])).rejects.toThrow(/ended with 78: .*encryption key of this database is missing/s);
   expect(existsSync(join(folder, 'data', 'encryption.key'))).toBe(false);
   expect(isDatabaseRunning()).toBe(false);
 });

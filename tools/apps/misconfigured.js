@@ -22,7 +22,10 @@ export const misconfigured = [
     'it shows the description, and the log says that the secret is wrong',
     async ({ page, application, latchkey }) => {
       const shown = await signInAndConsent(page, application, latchkey);
-      assert.match(shown, /"invalid_client" "The client is unknown, or its credentials or their method are not those/);
+      assert.match(
+        shown,
+        /"invalid_client" "The client is unknown, or its credentials or authentication method do not match/,
+      );
       const line = refusal(latchkey, application);
       assert.match(line, /code=bad_client_secret .*method=client_secret_\w+ registered=client_secret_basic/);
     },
@@ -34,7 +37,10 @@ export const misconfigured = [
     'it shows the description, and the log says which method came and which is registered',
     async ({ page, application, latchkey }) => {
       const shown = await signInAndConsent(page, application, latchkey);
-      assert.match(shown, /"invalid_client" "The client is unknown, or its credentials or their method are not those/);
+      assert.match(
+        shown,
+        /"invalid_client" "The client is unknown, or its credentials or authentication method do not match/,
+      );
       assert.match(refusal(latchkey, application), /code=wrong_auth_method .*method=client_secret_\w+ registered=none/);
     },
   ),

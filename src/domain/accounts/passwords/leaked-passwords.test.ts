@@ -80,7 +80,7 @@ test('rejects a leaked password at registration, sending only five digits of its
   await withService(async () => {
     const { status, text } = await register();
     expect(status).toBe(200);
-    expect(text).toContain('This password is known from leaks of other services');
+    expect(text).toContain('This password appeared in a data leak at another service');
     expect(peer.asked.map(({ url }) => url)).toEqual([RANGE]);
     expect(peer.asked[0]?.headers['add-padding']).toBe('true');
     const sent = JSON.stringify(peer.asked).toUpperCase();
