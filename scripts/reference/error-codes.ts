@@ -68,8 +68,11 @@ export function answerOf(name: ErrorCode, errorFormat: string): { readonly statu
   if (errorFormat === 'chat-json') return { status: ERRORS[name].status, error: ERRORS[name].chat ?? 'M_UNKNOWN' };
   if (errorFormat !== 'oauth-json') return { status: ERRORS[name].status, error: name };
   const { status, body } = oauthJson(new LatchkeyError(name), failed);
-  const told: unknown = JSON.parse(String(body));
-  return { status, error: typeof told === 'object' && told !== null && 'error' in told ? String(told.error) : '' };
+  const explained: unknown = JSON.parse(String(body));
+  return {
+    status,
+    error: typeof explained === 'object' && explained !== null && 'error' in explained ? String(explained.error) : '',
+  };
 }
 
 function errorRow(name: ErrorCode): string[] {
@@ -87,9 +90,9 @@ function errorRow(name: ErrorCode): string[] {
 }
 
 function formRows(formCodes: ReadonlySet<string>): string[][] {
-  const told = new Set(Object.keys(FORM_TEXTS));
-  const untold = [...formCodes].filter((name) => !told.has(name));
-  const gone = [...told].filter((name) => !formCodes.has(name));
+  const explained = new Set(Object.keys(FORM_TEXTS));
+  const untold = [...formCodes].filter((name) => !explained.has(name));
+  const gone = [...explained].filter((name) => !formCodes.has(name));
   if (untold.length > 0) throw new Error(`FORM_TEXTS lacks form codes: ${untold.join(', ')}`);
   if (gone.length > 0) throw new Error(`FORM_TEXTS explains unknown form codes: ${gone.join(', ')}`);
   return Object.entries(FORM_TEXTS).map(([name, meaning]) => [code(name), meaning]);

@@ -72,7 +72,7 @@ describe('an intercepted code', () => {
   test.each<[string, Record<string, string>]>([
     ['another verifier', { code_verifier: VERIFIER.replace('d', 'e') }],
     ['no verifier', { code_verifier: '' }],
-  ])('replayed immediately with %s is no double send: it ends the session (S-16)', async (_, fields) => {
+  ])('replayed immediately with %s is not a double send: it ends the session (S-16)', async (_, fields) => {
     const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
     expectNoTokens(await attacked.exchange(P1, code, fields));
     expect(await attacked.introspect(accessToken)).toEqual({ active: false });

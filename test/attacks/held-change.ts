@@ -37,7 +37,7 @@ export class HeldChange {
     try {
       const deadline = performance.now() + DEADLINE_MS;
       while (!isOver && (await this.#countWaiting()) < waiting) {
-        if (performance.now() > deadline) throw new Error('nobody waits for the change');
+        if (performance.now() > deadline) throw new Error('no request waits for the change');
       }
       await this.#client.query('commit');
       return await work;

@@ -237,7 +237,7 @@ test('an ID token grants no access: it is refused as access token, assertion or 
   await expectNoHint(`${idToken.slice(0, -8)}AAAAAAAA`, C1);
 });
 
-test('a signed userinfo or introspection response grants no access, and is no hint of an ID token (S-36)', async () => {
+test('a signed userinfo or introspection response grants no access, and is not accepted as an ID token hint (S-36)', async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), CJ);
   const ofUserinfo = await userinfo(accessToken);
   expect(headerOf(ofUserinfo, 'content-type')).toBe('application/jwt');

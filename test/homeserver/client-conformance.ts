@@ -73,7 +73,7 @@ export const CLIENT_CONFORMANCE: readonly ClientStep[] = [
   whoAmI('one with the stable scope alone', { scope: API }, 200),
   whoAmI('one with the unstable scope alone', { scope: `${UNSTABLE}api:*` }, 200),
   whoAmI('one of somebody unknown', { username: 'nobody' }, 500),
-  whoAmI('one of nobody', { username: null }, 500),
+  whoAmI('one without a user', { username: null }, 500),
   whoAmI('one of an unknown device', { device_id: 'OTHER' }, 401, 'M_UNKNOWN_TOKEN'),
   {
     ...whoAmI('one whose scope names the device', { device_id: null, scope: `${API} ${UNSTABLE}device:PHONE` }, 200),
@@ -84,7 +84,7 @@ export const CLIENT_CONFORMANCE: readonly ClientStep[] = [
   whoAmI('one without a device', { device_id: null }, 200),
   whoAmI('one that expires', { expires_in: 60 }, 200),
   whoAmI('one that has expired', { expires_in: 0 }, 401, 'M_UNKNOWN_TOKEN'),
-  whoAmI('a time that is no integer', { expires_in: 59.5 }, 503),
+  whoAmI('a time that is not an integer', { expires_in: 59.5 }, 503),
   whoAmI('a text for a time', { expires_in: '60' }, 503),
   whoAmI('a text for a boolean', { active: 'true' }, 503),
   whoAmI('a list of scopes', { scope: [API] }, 503),

@@ -18,7 +18,7 @@ export class Victim {
   }
 
   get browser(): Browser {
-    if (this.#browser === undefined) throw new Error('nobody is signed in yet');
+    if (this.#browser === undefined) throw new Error('no user is signed in yet');
     return this.#browser;
   }
 

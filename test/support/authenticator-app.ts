@@ -19,7 +19,7 @@ export async function giveAuthenticatorApp(
 ): Promise<AuthenticatorApp> {
   const { clock, database } = core;
   const user = parseId<'user'>(userId);
-  if (user === undefined) throw new Error(`${userId} is no account`);
+  if (user === undefined) throw new Error(`${userId} is not an account`);
   const secret = newTotpSecret();
   const step = totpStep(clock.now()) - 2;
   const proven = {

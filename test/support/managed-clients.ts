@@ -30,7 +30,7 @@ export async function registerManaged(
   });
   if (answer.status !== 201) throw new Error(`registration failed: ${answer.text}`);
   const id = parseId<'client'>(member(answer, 'client_id'));
-  if (id === undefined) throw new Error('the client_id is no ULID');
+  if (id === undefined) throw new Error('the client_id is not a ULID');
   return {
     id,
     secret: member(answer, 'client_secret'),

@@ -14,7 +14,7 @@ export async function givePasskey(
   signCount = 0,
 ): Promise<PasskeyAuthenticator> {
   const user = parseId<'user'>(owner);
-  if (user === undefined) throw new Error(`${owner} is no account`);
+  if (user === undefined) throw new Error(`${owner} is not an account`);
   const made = new PasskeyAuthenticator(config.http.publicBase, kind);
   made.signCount = signCount;
   const handle = Buffer.from(toUuid(user).replaceAll('-', ''), 'hex').toString('base64url');

@@ -6,7 +6,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
  */
 export function readZip(archive: Buffer): Map<string, string> {
   const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
-  if (end < 0) throw new Error('this is no zip archive');
+  if (end < 0) throw new Error('not a zip archive');
   const files = new Map<string, string>();
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {

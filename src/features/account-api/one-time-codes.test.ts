@@ -186,7 +186,7 @@ test('a code sent while the setup ends is too late, and does not count as a wron
   expect(await end.commitDuring(complete(started))).toEqual({ status: 'EXPIRED', recoveryCodes: null });
 });
 
-test('removing the app cancels a pending setup, so that nobody else can restore it', async () => {
+test('removing the app cancels a pending setup, so that it cannot be restored', async () => {
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
   await enrol();
   // Simulates an enrollment that started just before.

@@ -188,7 +188,7 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
 });
 
 describe('setPasswordByRecovery (account-graphql 5.2)', () => {
-  test('sets the password, ends all browser sessions and other tickets, and signs nobody in', async () => {
+  test('sets the password, ends all browser sessions and other tickets, and does not sign the user in', async () => {
     const who = await person();
     const there = await GraphqlClient.signedIn(service, who.username, OLD);
     const [ticket, another] = [await ticketFor(who), await ticketFor(who)];

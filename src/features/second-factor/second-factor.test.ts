@@ -195,7 +195,7 @@ describe('a pending sign-in', () => {
     expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
-  test('shows the page of a locked or deactivated account, and signs nobody in', async () => {
+  test('shows the page of a locked or deactivated account, and does not sign the user in', async () => {
     const browser = await atCode();
     await sql(testDatabase.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(user)]);
     await browser.submit({ code: app.code() });

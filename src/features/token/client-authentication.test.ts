@@ -142,7 +142,7 @@ describe('client authentication', () => {
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('takes no query for a client cached over a minute ago, but reloads it; stale data rejects nobody', async () => {
+  test('takes no query for a client cached over a minute ago, but reloads it; stale data causes no rejection', async () => {
     const header = basic(basicClient, CLIENT_SECRET);
     const changed = await service.client({
       metadata: { token_endpoint_auth_method: 'client_secret_jwt' },

@@ -139,7 +139,7 @@ describe('account claims', () => {
     expect(await atUserinfo(without)).not.toHaveProperty('department');
   });
 
-  test('never override claims of the service, whatever is stored, so nobody can impersonate others', async () => {
+  test('never override claims of the service, whatever is stored, so users cannot impersonate others', async () => {
     const forged = {
       ...{ iss: 'https://evil.example', sub: 'somebody', aud: 'another', exp: 9_999_999_999, iat: 0, nonce: 'x' },
       ...{ auth_time: 1, acr: 'phr', amr: ['hwk'], azp: 'x', sid: 'x', at_hash: 'x', c_hash: 'x', jti: 'x', nbf: 1 },

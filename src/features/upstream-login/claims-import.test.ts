@@ -449,7 +449,7 @@ describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) =>
     return undefined;
   });
 
-  test('of an account deactivated after the page was shown is given to nobody', async () => {
+  test('of an account deactivated after the page was shown is not granted', async () => {
     const { name } = await owner([], 'deactivated');
     const { shown } = await comeBack(provider, { preferred_username: name });
     expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });

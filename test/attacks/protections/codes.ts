@@ -84,7 +84,7 @@ export const CODES: readonly Protection[] = [
       },
     ],
     test: 'test/attacks/codes-and-pkce.test.ts',
-    testName: 'is no double send',
+    testName: 'is not a double send',
   },
   {
     name: 'verifier-once',

@@ -100,7 +100,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: 'const RECALLED_MS = 10 * KNOWN_MS;', instead: 'const RECALLED_MS = KNOWN_MS;' }],
     test: 'src/features/token/client-authentication.test.ts',
-    testName: 'takes no query for a client cached over a minute ago, but reloads it; stale data rejects nobody',
+    testName: 'takes no query for a client cached over a minute ago, but reloads it; stale data causes no rejection',
   },
   {
     name: 'database-lock-repeated',

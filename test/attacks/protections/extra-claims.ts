@@ -19,7 +19,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     attack: 131,
     removals: [{ text: 'filter(([name]) => !RESERVED.has(name))', instead: 'filter(() => true)' }],
     test: TOKENS,
-    testName: 'never override claims of the service, whatever is stored, so nobody can impersonate others',
+    testName: 'never override claims of the service, whatever is stored, so users cannot impersonate others',
   },
   {
     name: 'claims-of-registered-clients',

@@ -193,7 +193,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'last-email',
-    what: 'the last address cannot be removed if there is no other way to sign in',
+    what: 'the last address cannot be removed without another way to sign in',
     attack: 101,
     removals: [{ text: "if (row?.has_other_way !== true) return 'last';" }],
     test: 'src/features/account-api/change-emails.test.ts',

@@ -113,7 +113,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
     attack: 100,
     removals: [{ text: 'delete from user_totp_enrolments e where e.user_id = :userId::uuid', instead: 'select 1' }],
     test: API,
-    testName: 'removing the app cancels a pending setup, so that nobody else can restore it',
+    testName: 'removing the app cancels a pending setup, so that it cannot be restored',
   },
   {
     name: 'factor-change-reauth',

@@ -53,7 +53,7 @@ export const RECOVERY: readonly Protection[] = [
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'sets the password, ends all browser sessions and other tickets, and signs nobody in',
+    testName: 'sets the password, ends all browser sessions and other tickets, and does not sign the user in',
   },
   {
     name: 'recovery-of-usable-accounts',

@@ -102,7 +102,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 36,
     removals: [{ text: "if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;" }],
     test: 'test/attacks/tokens.test.ts',
-    testName: 'is no hint of an ID token (S-36)',
+    testName: 'is not accepted as an ID token hint (S-36)',
   },
   {
     name: 'homeserver-secret',

@@ -264,7 +264,7 @@ export const UPSTREAM: readonly Protection[] = [
       },
     ],
     test: 'src/features/upstream-login/claims-import.test.ts',
-    testName: 'of an account deactivated after the page was shown is given to nobody',
+    testName: 'of an account deactivated after the page was shown is not granted',
   },
   {
     name: 'upstream-links-counted',

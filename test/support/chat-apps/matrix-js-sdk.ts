@@ -33,7 +33,7 @@ export class MatrixJsSdkApp implements ChatApp {
   }
 
   get credentials(): Credentials {
-    if (this.#credentials === undefined) throw new Error('nobody has signed in');
+    if (this.#credentials === undefined) throw new Error('no user has signed in');
     return this.#credentials;
   }
 

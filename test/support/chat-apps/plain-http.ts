@@ -25,7 +25,7 @@ export class PlainHttpApp implements ChatApp {
   }
 
   get credentials(): Credentials {
-    if (this.#credentials === undefined) throw new Error('nobody has signed in');
+    if (this.#credentials === undefined) throw new Error('no user has signed in');
     return this.#credentials;
   }
 
