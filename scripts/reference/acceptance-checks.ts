@@ -1,4 +1,4 @@
-/** Generates `docs/reference/acceptance-checks.md`: the tests for each clause of the acceptance checks. */
+/** Generates `docs/assurance/acceptance-checks.md`: the tests for each clause of the acceptance checks. */
 import { CHECKS, type Clause } from '../../test/acceptance/checks.ts';
 
 export function acceptanceChecksPage(): string {

@@ -1,5 +1,5 @@
 /**
- * Generates `docs/reference/attack-tests.md`: the tests for each attack and each fault, found by the numbers in test
+ * Generates `docs/assurance/attack-tests.md`: the tests for each attack and each fault, found by the numbers in test
  * names and in `tools/faults/rows/`.
  */
 import { readdirSync, readFileSync } from 'node:fs';

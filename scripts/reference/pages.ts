@@ -31,11 +31,11 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const accountSchema = buildAccountSchema();
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
+    'docs/assurance/acceptance-checks.md': acceptanceChecksPage(),
+    'docs/assurance/attack-tests.md': attackTestsPage(root),
     'docs/import-graph.md': await importGraphPage(root),
-    'docs/reference/acceptance-checks.md': acceptanceChecksPage(),
     'docs/reference/account-api.md': accountApiPage(accountSchema),
     'docs/reference/admin-api.md': adminApiPage(),
-    'docs/reference/attack-tests.md': attackTestsPage(root),
     'docs/reference/commands.md': commandsPage(),
     'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
