@@ -1,13 +1,13 @@
 /**
- * Generates `docs/assurance/attack-tests.md`: the tests for each attack and each fault, found by the numbers in test
- * names and in `tools/faults/rows/`.
+ * Generates pages of `docs/assurance/`: the tests for each attack and each fault, found by the numbers in test names and
+ * in `tools/faults/rows/`, and the protections that `test/attacks/mutations.js` removes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTACKS, FAULTS, FAULTS_TRIED_BY, SHOWN_BY } from '../../test/attacks/attack-list.ts';
 import { labelOf, PROTECTIONS } from '../../test/attacks/protections/index.ts';
 
-const FAULT_ROWS = 'tools/faults/rows';
+export const FAULT_ROWS = 'tools/faults/rows';
 
 /** Returns test files by the attack numbers in their test names. */
 export function filesByAttack(root: string): Map<number, Set<string>> {
@@ -58,7 +58,7 @@ function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly numb
     );
 }
 
-/** Returns the page for the tests below a root directory. */
+/** Returns the page about attacks, for the tests below a root directory. */
 export function attackTestsPage(root: string): string {
   return [
     '# Attack tests\n\n',
@@ -68,19 +68,33 @@ export function attackTestsPage(root: string): string {
     '`node scripts/generate-reference.js` writes this page.\n\n',
     '| Attack | Description | Tests |\n|---|---|---|\n',
     ...rowsOf('S', ATTACKS, filesByAttack(root), 'with'),
-    '\n## Faults\n\n',
+  ].join('');
+}
+
+/** Returns the page about faults. */
+export function faultsPage(root: string): string {
+  return [
+    '# Faults\n\n',
     'The faults of the security specification and what injects them: tests, and programs in `tools/`. Those in ',
     '`tools/faults/rows/` inject one fault while users and clients use several instances. They then ' +
       'compare a journal ',
     'of all acknowledged changes with the state of the service.\n\n',
+    '`node scripts/generate-reference.js` writes this page.\n\n',
     '| Fault | Description | Tested by |\n|---|---|---|\n',
     ...rowsOf('F', FAULTS, filesByFault(root), 'missing'),
-    '\n## Mutation tests of protections\n\n',
+  ].join('');
+}
+
+/** Returns the page about protections that are removed to test their tests. */
+export function mutationTestsPage(): string {
+  return [
+    '# Mutation tests\n\n',
     'A security test is only meaningful if it fails without the protection. `node ' +
       'test/attacks/mutations.js` removes each ',
     'of these protections from a copy of the source, one at a time, and expects the test to fail. Pass ' +
       'names to run only ',
     'these. Each takes about ten seconds.\n\n',
+    '`node scripts/generate-reference.js` writes this page.\n\n',
     '| Protection | Attack | Removed | Failing test |\n|---|---|---|---|\n',
     ...[...PROTECTIONS]
       .sort((one, other) => order(one) - order(other) || (one.name < other.name ? -1 : 1))

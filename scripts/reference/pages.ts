@@ -9,7 +9,8 @@ import { NOT_BUILT, shrunkList } from '../../test/account-api/names.ts';
 import { acceptanceChecksPage } from './acceptance-checks.ts';
 import { accountApiPage } from './account-api.ts';
 import { adminApiPage } from './admin-api.ts';
-import { attackTestsPage } from './attack-tests.ts';
+import { assurancePage } from './assurance.ts';
+import { attackTestsPage, faultsPage, mutationTestsPage } from './attack-tests.ts';
 import { commandsPage } from './commands.ts';
 import { errorCodesPage } from './error-codes.ts';
 import { graphqlDocuments } from './graphql-documents.ts';
@@ -31,8 +32,11 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const accountSchema = buildAccountSchema();
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
+    'docs/assurance/README.md': assurancePage(root),
     'docs/assurance/acceptance-checks.md': acceptanceChecksPage(),
     'docs/assurance/attack-tests.md': attackTestsPage(root),
+    'docs/assurance/faults.md': faultsPage(root),
+    'docs/assurance/mutation-tests.md': mutationTestsPage(),
     'docs/import-graph.md': await importGraphPage(root),
     'docs/reference/account-api.md': accountApiPage(accountSchema),
     'docs/reference/admin-api.md': adminApiPage(),

@@ -1,6 +1,6 @@
 /**
  * Each protection that prevents an attack, and the test that detects its removal. `mutations.js` removes each one from
- * a copy of the tree and expects the test to fail. The page about attack tests lists them.
+ * a copy of the tree and expects the test to fail. `docs/assurance/mutation-tests.md` lists them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
