@@ -32,7 +32,7 @@ export function deadSessionTitle(translations: Translations, kind: DeadSessionKi
 
 /**
  * The page that replaces any other if the session is dead (browser-flows 2.5), or after the correct password for a
- * locked or deactivated account (3.2.4). Its button signs out and continues to the sign-in page.
+ * locked or deactivated account (browser-flows 3.2.4). Its button signs out and continues to the sign-in page.
  */
 export function DeadSessionPage({
   translations,

@@ -190,7 +190,7 @@ describe("the developer's error description", () => {
   const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', link: { kind: 'home', href: '/' } } as const;
   const description = 'the redirect URI <https://elsewhere.example/> is not registered';
 
-  test('is shown below the code in English, without markup (rulings: description of an error)', () => {
+  test('is shown below the code in English, without markup (browser-flows 10)', () => {
     const german = catalog.in('de');
     const content = <ProblemPage translations={german} problem={{ ...problem, description }} />;
     const page = render(content, { translations: german });
@@ -226,7 +226,7 @@ describe('names chosen by others', () => {
 describe('the scope list', () => {
   const list = (scopes: string[]) => textOf(render(<ScopeList translations={english} scopes={scopes} />));
 
-  test('lists administration first, highlighted in words, and hides technical scopes (9.1)', () => {
+  test('lists administration first, highlighted in words, and hides technical scopes (browser-flows 9.1)', () => {
     const scopes = ['openid', 'profile', 'urn:chat:client:api:*', 'urn:chat:client:device:ABCDEFGHIJ', 'urn:mas:admin'];
     const page = render(<ScopeList translations={english} scopes={scopes} />);
     expect(page).not.toContain('urn:');
@@ -274,7 +274,7 @@ describe('the strength meter', () => {
   });
 });
 
-test('stylesheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
+test('stylesheet and scripts stay within the page weight (browser-flows 12.1): 20 KiB and 40 KiB compressed', () => {
   const size = (name: string) => gzipSync(readFileSync(new URL(`assets/${name}`, import.meta.url))).length;
   expect(size('pages.css')).toBeLessThanOrEqual(20 * 1024);
   expect(size('pages.js') + size('strength.js') + size('passkey.js')).toBeLessThanOrEqual(40 * 1024);

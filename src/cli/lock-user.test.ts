@@ -246,7 +246,7 @@ describe('manage unlock-user', () => {
   });
 });
 
-test('without a homeserver everything happens immediately, and no job is queued (6.3)', async () => {
+test('without a homeserver everything happens immediately, and no job is queued (operations 6.3)', async () => {
   await member('alone');
   await lock('alone', { deactivate: true }, alone);
   expect(await state('alone')).toMatchObject({ locked: true, deactivated: true, live: 0 });

@@ -1,4 +1,4 @@
-/** `latchkey serve`: starts in the order of operations 3.2, then serves until a signal (8.5). */
+/** `latchkey serve`: starts in the order of operations 3.2, then serves until a signal (operations 8.5). */
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';

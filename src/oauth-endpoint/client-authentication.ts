@@ -1,5 +1,5 @@
 /**
- * Client authentication (oauth.md 5). For a cached client, checking credentials takes no round trip: an assertion is
+ * Client authentication (oauth 5). For a cached client, checking credentials takes no round trip: an assertion is
  * used up in the round trip of the request's work. Unknown clients take the same work and get the same response as
  * wrong secrets.
  */

@@ -1,7 +1,4 @@
-/**
- * The acceptance checks of the operations specification (section 10), by number and clause, with the tests that prove
- * them.
- */
+/** The acceptance checks of operations 10, by number and clause, with the tests that prove them. */
 
 /** A file, and part of the name of its test. Programs in `tools/` and `bench/` may have no test names. */
 export type Proof = readonly [file: string, words?: string];

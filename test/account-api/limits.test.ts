@@ -1,6 +1,6 @@
 /**
  * Tests each document limit at its boundary: the last document that passes, and the first that is rejected without
- * execution (1.7).
+ * execution (account-graphql 1.7).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';

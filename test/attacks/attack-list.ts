@@ -1,6 +1,6 @@
 /**
- * The attacks of the security specification by number: the attempt, and the feature that is still missing to test it in
- * whole or in part.
+ * The attacks of security 4 by number: the attempt, and the feature that is still missing to test it in whole or in
+ * part.
  */
 export const ATTACKS: readonly (readonly [number: number, attempt: string, comesWith?: string])[] = [
   [1, 'redirect URI that resembles the registered one'],
@@ -200,7 +200,7 @@ export const SHOWN_BY: Readonly<Record<number, string>> = {
   181: 'src/features/authorization/embedding.test.ts',
 };
 
-/** The faults of the security specification (5.2) by number: the fault, and the part that is not tested yet. */
+/** The faults of security 5.2 by number: the fault, and the part that is not tested yet. */
 export const FAULTS: readonly (readonly [number: number, fault: string, missing?: string])[] = [
   [1, 'kill -9 of an instance at random moments'],
   [2, 'kill -9 at chosen points: in a transaction, before the response, around an email and a call'],

@@ -32,7 +32,7 @@ function expectPageError(shown: Shown): void {
   expect(shown.body).not.toContain('evil.example');
 }
 
-describe('a redirect URI other than the registered https://app.example/cb (4.1)', () => {
+describe('a redirect URI other than the registered https://app.example/cb (security 4.1)', () => {
   test.each([
     'https://app.example/cb/',
     'https://app.example/cb/../evil',

@@ -1,6 +1,6 @@
 /**
- * OAuth specification, fact 4 of section 20: no value in a copy of the database works as a token, a code or a password.
- * No value works in another column or row (S-168).
+ * No value in a copy of the database works as a token, a code or a password (oauth 20 fact 4), nor in another column or
+ * row (S-168).
  */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';

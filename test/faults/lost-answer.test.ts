@@ -1,4 +1,4 @@
-/** A process that is killed after the commit of a refresh and before its response (oauth 20, fact 3). */
+/** A process that is killed after the commit of a refresh and before its response (oauth 20 fact 3). */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -99,7 +99,7 @@ function statusBySocket(): Promise<number | undefined> {
   });
 }
 
-test('several processes serve one address and one Unix socket, with the flags and variables of the first (1.7)', async () => {
+test('several processes serve one address and one Unix socket, with the flags and variables of the first (operations 1.7)', async () => {
   await expect.poll(told).toContain('READY=1');
   expect(members()).toHaveLength(PROCESSES);
   for (const pid of members()) {

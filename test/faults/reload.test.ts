@@ -117,7 +117,7 @@ async function accepts(secret: string): Promise<boolean> {
   return error !== 'invalid_client';
 }
 
-test('an invalid file changes nothing: each problem is an ERROR line, and the service continues (8.6)', async () => {
+test('an invalid file changes nothing: each problem is an ERROR line, and the service continues (operations 8.6)', async () => {
   for (const broken of [
     { ...settings, branding: { service_name: 'Changed' }, passwords: { minimum_complexity: 9 }, unknown: 1 },
     '{ "branding": ',

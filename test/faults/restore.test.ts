@@ -1,4 +1,4 @@
-/** The drill of operations 8 and security O-14, F-26: back up under load, lose everything, restore, continue. */
+/** The drill of operations 3.11 and security O-14, F-26: back up under load, lose everything, restore, continue. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

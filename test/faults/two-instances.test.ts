@@ -164,7 +164,7 @@ test('kill -9 of one of two under load: only its requests in progress are cut, a
   victim.process = await victim.program.serve(victim.base);
 });
 
-test('a rolling restart by SIGTERM under load: no request fails, and each exits with code 0 (8.5)', {
+test('a rolling restart by SIGTERM under load: no request fails, and each exits with code 0 (operations 8.5)', {
   timeout: LONG_MS,
 }, async () => {
   await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
@@ -314,7 +314,7 @@ test.each([1, 10])(
   },
 );
 
-test('kill -9 of a process during a job: another runs it within two minutes (6.1, 10.9)', {
+test('kill -9 of a process during a job: another runs it within two minutes (operations 6.1, 10.9)', {
   timeout: LONG_MS,
 }, async () => {
   const queue = 'cleanup-audit-events';

@@ -25,7 +25,7 @@ import { cookieHeader } from './victim.ts';
 
 const manual = readFileSync('docs/reference/requests.md', 'utf8');
 /**
- * Repeating one of these makes the client or the response target ambiguous, which results in a page (oauth 6.3, row 1).
+ * Repeating one of these makes the client or the response target ambiguous, which results in a page (oauth 6.3 row 1).
  */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
 /** Fields of the service's own forms. */

@@ -80,7 +80,7 @@ const TARGETS = [
   [`?kind=link_upstream&id=${ID}&id=${ID}`, '/'],
 ] as const;
 
-describe.each(WAYS)('after %s (acceptance 4)', (_, prove) => {
+describe.each(WAYS)('after %s (browser-flows 15.4)', (_, prove) => {
   test.each(TARGETS)('%j continues to %s', async (query, target) => {
     const shown = await prove(query);
     expect([shown.status, shown.location]).toEqual([303, ORIGIN + target]);

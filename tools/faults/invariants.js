@@ -1,4 +1,4 @@
-/** The invariants of the security specification (5.3), as queries that find violations. */
+/** The invariants of security 5.3, as queries that find violations. */
 import pg from 'pg';
 
 /**

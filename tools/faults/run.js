@@ -1,6 +1,6 @@
 /**
- * The faults of the security specification (5.2), each run separately under load: the service is broken in one way, and
- * afterwards the recorded responses are compared with the actual state.
+ * The faults of security 5.2, each run separately under load: the service is broken in one way, and afterwards the
+ * recorded responses are compared with the actual state.
  */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,4 @@
-/**
- * The standing load of the security specification (5.2): simulated users and clients, and a journal of the responses.
- */
+/** The standing load of security 5.2: simulated users and clients, and a journal of the responses. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PASSWORD, USERNAME } from '../cluster/load.js';

@@ -72,7 +72,7 @@ function accessible({ React }) {
       JSONSchema202012KeywordTitle: (Original) => (props) =>
         createElement(Original, { ...props, title: props.title || props.schema?.title || 'Schema' }),
       TextArea: () => (props) => createElement('textarea', { 'aria-label': useContext(FieldName), ...props }),
-      // Its name is its visible text (2.5.3).
+      // Its name is its visible text (WCAG 2.2 2.5.3).
       Button:
         (Original) =>
         ({ 'aria-label': _name, ...props }) =>

@@ -9,7 +9,7 @@ function byHeader(acceptLanguage: string, available: readonly string[] = ALL): s
 }
 
 describe('negotiateLanguage', () => {
-  test('asks the sources in the order of browser-flows 12.3 (acceptance 28)', () => {
+  test('asks the sources in the order of browser-flows 12.3, 15.28', () => {
     const sources = { uiLocales: 'fr', query: 'de', cookie: 'es', acceptLanguage: 'ar', defaultLanguage: 'nb' };
     expect(negotiateLanguage(sources, ALL)).toBe('fr');
     expect(negotiateLanguage({ ...sources, uiLocales: undefined }, ALL)).toBe('de');
@@ -45,7 +45,7 @@ describe('negotiateLanguage', () => {
     expect(byHeader(header)).toBe(language);
   });
 
-  test('does not serve one Chinese script to a reader of the other (acceptance 28)', () => {
+  test('does not serve one Chinese script to a reader of the other (browser-flows 15.28)', () => {
     expect(byHeader('zh-TW', ['en', 'zh', 'zh-Hans'])).toBe('en');
   });
 
@@ -62,7 +62,7 @@ describe('negotiateLanguage', () => {
 });
 
 describe('matchLanguages', () => {
-  test('returns the first supported tag and ignores garbage around it (acceptance 28)', () => {
+  test('returns the first supported tag and ignores garbage around it (browser-flows 15.28)', () => {
     expect(matchLanguages('"><b> ../.. fr-CA de', ALL)).toBe('fr');
     expect(matchLanguages('', ALL)).toBeUndefined();
     expect(matchLanguages(undefined, ALL)).toBeUndefined();

@@ -100,7 +100,7 @@ export interface DeviceCodeRequest {
   readonly isBanned: boolean;
 }
 
-/** Makes the checks of oauth.md 10.4 without writing anything. */
+/** Makes the checks of oauth 10.4 without writing anything. */
 export function judgeDeviceCode(
   row: DeviceCodeRow | undefined,
   request: DeviceCodeRequest,

@@ -63,7 +63,7 @@ export function reactivateUserQueue(deps: ReactivationDeps): JobQueue {
   });
 }
 
-/** Reactivates only users who are deactivated there, because Synapse creates a new profile (chat-compat, rulings). */
+/** Reactivates only users who are deactivated there, because Synapse creates a new profile (chat-compat 11.6). */
 export async function reactivateThere(
   homeserver: Homeserver,
   localpart: string,

@@ -150,7 +150,7 @@ interface Ending {
 }
 
 /**
- * Returns CTEs that end sessions inside a larger statement (oauth.md 9.6):
+ * Returns CTEs that end sessions inside a larger statement (oauth 9.6):
  *
  * - `tree`: the sessions of `roots` and their live descendants
  * - `ended`: those sessions of `tree` that this statement finished

@@ -235,7 +235,7 @@ const introspectRefreshToken = lookup<IntrospectionRow, IntrospectionParams>(
 );
 
 /**
- * Marks the first use of a token before the response is sent (oauth.md 9.4). Changes no row if the token was revoked in
+ * Marks the first use of a token before the response is sent (oauth 9.4). Changes no row if the token was revoked in
  * the meantime. A concurrent second use keeps the time.
  */
 const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(

@@ -57,7 +57,7 @@ function reasonOf(
   return verdict.ok ? 'accepted' : verdict.reason;
 }
 
-describe('checking an authorization code (oauth.md 8.2)', () => {
+describe('checking an authorization code (oauth 8.2)', () => {
   test('accepts a code that passes every check in the last moment of its lifetime', () => {
     expect(reasonOf({})).toBe('accepted');
   });

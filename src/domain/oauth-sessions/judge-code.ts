@@ -133,7 +133,7 @@ export interface CodeRules {
  */
 const DOUBLE_SEND_MS = 20_000;
 
-/** Makes the checks of oauth.md 8.2, in that order, without writing anything. */
+/** Makes the checks of oauth 8.2, in that order, without writing anything. */
 export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules: CodeRules, now: number): CodeVerdict {
   if (row === undefined) return refuse('unknown');
   if (!row.is_own_client) return refuse('other-client');

@@ -66,7 +66,7 @@ function judge(
   return judgeRefreshToken(row, rules, NOW, hasLostRace);
 }
 
-describe('checking a refresh token (oauth.md 9.4)', () => {
+describe('checking a refresh token (oauth 9.4)', () => {
   test('rows 1 to 5: rejections', () => {
     expect(judge(undefined)).toEqual({ kind: 'refuse', reason: 'unknown' });
     expect(judge({ ...valid, is_own_client: false })).toEqual({ kind: 'refuse', reason: 'other-client' });

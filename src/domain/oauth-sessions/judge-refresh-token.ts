@@ -123,7 +123,7 @@ type JudgedRow = Pick<
   | 'access_token_was_used'
 >;
 
-/** The verdict on a presented refresh token: the rows of oauth.md 9.4. Judging writes nothing. */
+/** The verdict on a presented refresh token: the rows of oauth 9.4. Judging writes nothing. */
 export type RefreshVerdict =
   /** Not yet used: consume it and store its successor. */
   | { readonly kind: 'rotate'; readonly tokenId: string }

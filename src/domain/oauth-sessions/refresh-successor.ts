@@ -5,7 +5,7 @@ import { formatToken, TOKEN_RANDOM_LENGTH, type TokenPrefix } from '#protocol/oa
 
 /**
  * Successors of refresh tokens are derived instead of generated. A repeated request can therefore return the same pair,
- * although no readable token is stored (oauth.md 9.4). The derivation uses the server's key, the presented token and
+ * although no readable token is stored (oauth 9.4). The derivation uses the server's key, the presented token and
  * the salt in its row. The salt is deleted as soon as the successor is consumed.
  */
 const FAMILY_LENGTH = 12;

@@ -68,7 +68,7 @@ export type RefreshOutcome =
 const MAX_ATTEMPTS = 4;
 
 /**
- * Exchanges a refresh token for its successor (oauth.md 9.4): one read, a pure decision, one conditional write. The
+ * Exchanges a refresh token for its successor (oauth 9.4): one read, a pure decision, one conditional write. The
  * loser of a race reads once more and returns what the winner stored. Reuse ends the session. A FAPI 2.0 client keeps
  * its refresh token, which is useless without the client's private key (FAPI 2.0 Security Profile 5.3.2.1).
  * @param keys `KeyRing.deriveAll('refresh-rotation')`, current key first

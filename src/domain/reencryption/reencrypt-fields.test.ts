@@ -63,7 +63,7 @@ async function opened(): Promise<number> {
   }).length;
 }
 
-test('reseals every sealed column of the schema: a new one must be added to the list (3.12)', async () => {
+test('reseals every sealed column of the schema: a new one must be added to the list (operations 3.12)', async () => {
   const columns = await sql<{ name: string }>(
     table.database,
     `select table_name || '.' || column_name as name from information_schema.columns

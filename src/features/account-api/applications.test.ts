@@ -253,7 +253,7 @@ describe('signing out everywhere', () => {
     expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
   });
 
-  test('requires a browser session with a recent authentication (2.5, 7.6)', async () => {
+  test('requires a browser session with a recent authentication (account-graphql 2.5, 7.6)', async () => {
     const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const byToken = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });

@@ -10,7 +10,7 @@ test.each([
   ['{ __type(name: "User") { name } }', 1],
   ['{ __type(name: "User") { fields { type { kind } args { name } } } }', 4],
   ['{ __schema { types { fields { type { ofType { name } } } } } }', 5],
-])('%s costs %i: introspection fields count like other fields (1.7, S-136)', (text, cost) => {
+])('%s costs %i: introspection fields count like other fields (account-graphql 1.7, S-136)', (text, cost) => {
   const document = parse(text);
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) expect.fail('no operation');

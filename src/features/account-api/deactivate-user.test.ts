@@ -291,7 +291,7 @@ describe('deactivateUser is refused', () => {
     }
   });
 
-  test('for accounts without a password after an old sign-in (2.5, S-123)', async () => {
+  test('for accounts without a password after an old sign-in (account-graphql 2.5, S-123)', async () => {
     await dropPassword();
     clock.advanceSeconds(601);
     const answer = await deactivate(here, 'whatever');

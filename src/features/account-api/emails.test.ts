@@ -450,7 +450,7 @@ describe('starting a verification', () => {
     }
   });
 
-  test('requires a recent sign-in for accounts without a password (2.5, S-123)', async () => {
+  test('requires a recent sign-in for accounts without a password (account-graphql 2.5, S-123)', async () => {
     const ola = await person();
     await rows('delete from user_passwords where user_id = $1', uuid(ola.id));
     expect((await begin(ola, 'ola-new@mail.example', { password: undefined })).status).toBe('STARTED');
@@ -484,7 +484,7 @@ describe('starting a verification', () => {
   });
 });
 
-test('one document checks one password or code, in any form (1.7, S-135)', async () => {
+test('one document checks one password or code, in any form (account-graphql 1.7, S-135)', async () => {
   const quinn = await person();
   const field = (name: string, code: string): string =>
     `${name}: completeEmailAuthentication(input: { id: "user_email_authentication:${ABSENT}", code: "${code}" }) { status }`;

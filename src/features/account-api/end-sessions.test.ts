@@ -159,7 +159,7 @@ test.each([
   ['browser', END_BROWSER, 'browserSession'],
   ['application', END_OAUTH2, 'oauth2Session'],
   ['chat client', END_COMPAT, 'compatSession'],
-] as const)('ends a %s session once when it is signed out twice concurrently (9.2)', async (kind, document, member) => {
+] as const)('ends a %s session once in concurrent sign-outs (account-graphql 9.2)', async (kind, document, member) => {
   const [one, other] = [await signedIn('jonas'), await signedIn('jonas')];
   const id = await newSession(kind, other);
   const before = await endingsOf(id);

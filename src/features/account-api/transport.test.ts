@@ -117,7 +117,7 @@ describe('a request body (account-graphql 1.2, S-135)', () => {
   });
 });
 
-describe('a query in the URL (1.3, S-138)', () => {
+describe('a query in the URL (account-graphql 1.3, S-138)', () => {
   test('is answered like one in a body', async () => {
     const answer = await nobody.get({
       query: 'query A($x: Boolean!) { __typename @include(if: $x) }',
@@ -166,7 +166,7 @@ describe('a query in the URL (1.3, S-138)', () => {
   });
 });
 
-describe('the response (1.4)', () => {
+describe('the response (account-graphql 1.4)', () => {
   test.each([
     ['{', 'GRAPHQL_PARSE_FAILED'],
     ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
@@ -267,7 +267,7 @@ describe('the response (1.4)', () => {
   });
 });
 
-describe('cross-site requests (1.6, S-58)', () => {
+describe('cross-site requests (account-graphql 1.6, S-58)', () => {
   test.each([
     ['the page of the service', () => ({ origin, 'sec-fetch-site': 'same-origin' }), 'gita'],
     ['a program', () => ({}), 'gita'],
@@ -301,7 +301,7 @@ describe('cross-site requests (1.6, S-58)', () => {
   });
 });
 
-describe('document limits (1.7, S-134)', () => {
+describe('document limits (account-graphql 1.7, S-134)', () => {
   const aliases = (count: number): string =>
     `{ viewer { __typename ${Array.from({ length: count }, (_, index) => `a${index}: __typename`).join(' ')} } }`;
   const nested = (depth: number): string => {
@@ -381,7 +381,7 @@ describe('document limits (1.7, S-134)', () => {
   });
 });
 
-describe('introspection (1.7, S-136)', () => {
+describe('introspection (account-graphql 1.7, S-136)', () => {
   const cpu = (): number => service.requestLines().at(-1)?.cpu ?? Number.NaN;
 
   test.each([
@@ -433,7 +433,7 @@ describe('introspection (1.7, S-136)', () => {
   });
 });
 
-describe('the operation name in the log (1.8, S-137)', () => {
+describe('the operation name in the log (account-graphql 1.8, S-137)', () => {
   test.each([
     ['{', undefined, undefined],
     ['{ __typename }', undefined, 'type=query'],

@@ -162,7 +162,7 @@ test('refuses one of two concurrent removals of the last two sign-in methods', a
   expect(await loginMethods()).toEqual(['UPSTREAM']);
 });
 
-test('requires a recent authentication, but not for unknown links (2.5, 7.3)', async () => {
+test('requires a recent authentication, but not for unknown links (account-graphql 2.5, 7.3)', async () => {
   const id = await link(PROVIDER);
   clock.advanceSeconds(601);
   const refused = await person.query(UNLINK, { id });

@@ -54,7 +54,7 @@ export async function showConsent(
   });
 }
 
-/** The client expects a different account from the one that is signed in (oauth 7.3, step 9). */
+/** The client expects a different account from the one that is signed in (oauth 7.3 step 9). */
 export async function showOtherAccount(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -86,7 +86,7 @@ async function wantedAccount(deps: AuthorizationDeps, subject: string): Promise<
   return user === undefined ? { kind: 'gone' } : { kind: 'named', identifier: accountIdentifier(deps, user.username) };
 }
 
-/** 403: the policy does not allow the request (oauth 7.3, step 12). */
+/** 403: the policy does not allow the request (oauth 7.3 step 12). */
 export async function showForbidden(
   deps: AuthorizationDeps,
   context: RequestContext,

@@ -119,7 +119,7 @@ async function fieldsFor(
   return [['response', await signingKeys.signJwt(claims, { alg })]];
 }
 
-/** Responds to a request that has already ended: 409 or 410 (oauth 7.3, steps 2 and 3). */
+/** Responds to a request that has already ended: 409 or 410 (oauth 7.3 steps 2 and 3). */
 export async function answerFinished(
   deps: AuthorizationDeps,
   context: RequestContext,

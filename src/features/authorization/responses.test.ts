@@ -1,4 +1,4 @@
-/** OAuth specification, fact 6 of section 20: what every response to a client contains, in every response mode. */
+/** What every response to a client contains, in every response mode (oauth 20 fact 6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
 import {

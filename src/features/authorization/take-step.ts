@@ -77,10 +77,7 @@ async function proposedLogin(
   return (await findUser(database, userId))?.username;
 }
 
-/**
- * Redirects to the choice of registration methods, or to the password form if it is the only one (oauth 7.3, steps 5,
- * 8).
- */
+/** Redirects to the registration methods, or to the password form if it is the only one (oauth 7.3 steps 5, 8). */
 async function redirectToRegistration(
   deps: AuthorizationDeps,
   { id, loginHint }: StoredRequest['grant'],

@@ -50,7 +50,10 @@ export async function showSso(deps: PageDeps, context: RequestContext): Promise<
   return await showDecision(deps, context, opened);
 }
 
-/** `POST /complete-compat-sso/{grant_id}`: the user agreed, and the browser takes a login token to the client (9.2). */
+/**
+ * `POST /complete-compat-sso/{grant_id}`: the user agreed, and the browser takes a login token to the client
+ * (chat-compat 9.2).
+ */
 export async function submitSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';

@@ -237,7 +237,7 @@ describe('a device authorization request (RFC 8628 3.1)', () => {
 });
 
 describe('signing in on a device', () => {
-  test('code, sign-in, page, consent: issues tokens to the device and confirms it to the user (acceptance 26)', async () => {
+  test('code, sign-in, page, consent: issues tokens to the device and confirms it to the user (browser-flows 15.26)', async () => {
     const { deviceCode, userCode } = await ask({ scope: 'openid profile offline_access' });
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
     expect(lastLine('POST', '/oauth2/token').queries).toBe(1);
@@ -314,7 +314,7 @@ describe('signing in on a device', () => {
     expect(asking.body).toMatch(/<input type="checkbox"(?![^>]*\schecked)[^>]*name="confirm_device"/);
   });
 
-  test('without the checkbox nothing is granted; another action is an error on the page (acceptance 26)', async () => {
+  test('without the checkbox nothing is granted; another action is an error on the page (browser-flows 15.26)', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     const { pathname } = new URL((await enter(browser, userCode)).url);
@@ -358,7 +358,7 @@ function withCsrf(browser: Browser, fields: Readonly<Record<string, string>>): U
 }
 
 describe('the device page (oauth 10.3)', () => {
-  test('returns 404 in a browser in which the code was not entered, even for the same user (S-117, acceptance 26)', async () => {
+  test('returns 404 in a browser in which the code was not entered, even for the same user (S-117, browser-flows 15.26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
@@ -379,7 +379,7 @@ describe('the device page (oauth 10.3)', () => {
     },
   );
 
-  test('says after the decision that the code was used, to a later sign-in in the same browser: 410 (acceptance 26)', async () => {
+  test('says after the decision that the code was used, to a later sign-in in the same browser: 410 (browser-flows 15.26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);

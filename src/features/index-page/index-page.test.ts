@@ -107,7 +107,7 @@ describe('GET /', () => {
     }
   });
 
-  test('uses the default language for readers without a supported one (12.3)', async () => {
+  test('uses the default language for readers without a supported one (browser-flows 12.3)', async () => {
     const german = await startService({ i18n: { default_language: 'de' } });
     try {
       const { address: listener, publicBase } = german;
@@ -139,7 +139,7 @@ describe('GET /', () => {
     }
   });
 
-  test('rejects a POST with an error page (acceptance 29)', async () => {
+  test('rejects a POST with an error page (browser-flows 15.29)', async () => {
     const browser = service.browser();
     const posted = await browser.post('/', new URLSearchParams());
     expect(posted.status).toBe(405);
@@ -147,7 +147,7 @@ describe('GET /', () => {
     expectCleanPage(posted.body);
   });
 
-  test("returns 404 as a page in the reader's language, and as JSON for programs (acceptance 29)", async () => {
+  test("returns 404 as a page in the reader's language, and as JSON for programs (browser-flows 15.29)", async () => {
     const page = await service.browser({ acceptLanguage: 'de' }).get('/"><svg onload=alert(1)>');
     expect(page.status).toBe(404);
     expect(page.text).toContain('Seite nicht gefunden');
@@ -157,7 +157,7 @@ describe('GET /', () => {
     expect(JSON.parse(json.body)).toMatchObject({ error: 'not_found' });
   });
 
-  test('is a 503 page with the request ID for users with a session when the database is down (acceptance 30)', async () => {
+  test('is a 503 page with the request ID for users with a session when the database is down (browser-flows 15.30)', async () => {
     const database = await openDatabase({
       connection: parseConnectionUri(testDatabase.connectionString),
       log: silentLog,

@@ -34,7 +34,7 @@ describe('the sign-in page', () => {
     expect(Object.fromEntries(form?.inputs ?? [])).toEqual({ csrf: 'amira', username: 'amira', password: '' });
   });
 
-  test('has autocomplete hints for the browser (1.3.5)', () => {
+  test('has autocomplete hints for the browser (WCAG 2.2 1.3.5)', () => {
     expect(login('login')).toMatch(/<input [^>]*id="username"[^>]*autocomplete="username webauthn"/);
     expect(login('login')).toMatch(/<input [^>]*id="password"[^>]*autocomplete="current-password"/);
   });

@@ -78,7 +78,7 @@ async function pendingGrant(clientId: ClientId, options: { redirectUri?: string;
 }
 
 describe('POST /login with the right password', () => {
-  test('creates a session, redirects to / and is attributed to the user (acceptance 1)', async () => {
+  test('creates a session, redirects to / and is attributed to the user (browser-flows 15.1)', async () => {
     const before = await liveSessions(amira);
     const answer = await signIn();
     expect(answer.status).toBe(303);
@@ -102,7 +102,7 @@ describe('POST /login with the right password', () => {
     ['the full chat identifier', { username: '@amira:example.org' }],
     ['a confirmed address', { username: 'Amira@Mail.example' }],
     ['white space around the name', { username: '  amira ' }],
-  ])('finds the account by %s (3.2.3)', async (_, fields) => {
+  ])('finds the account by %s (browser-flows 3.2.3)', async (_, fields) => {
     expect((await signIn(fields)).status).toBe(303);
   });
 
@@ -193,7 +193,7 @@ describe('a form opened before a sign-in in another tab', () => {
 });
 
 describe('POST /login with invalid input', () => {
-  test('answers a wrong password, an unknown name and an account without a password alike (S-79, acceptance 2)', async () => {
+  test('answers a wrong password, an unknown name and an account without a password alike (S-79, browser-flows 15.2)', async () => {
     const answers = [];
     for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
       const answer = await signIn({ username, password: 'wrong' });
@@ -253,7 +253,7 @@ describe('POST /login with invalid input', () => {
     },
   );
 
-  test('reveals a lock or deactivation only after the right password, without a session (S-80, acceptance 3)', async () => {
+  test('reveals a lock or deactivation only after the right password, without a session (S-80, browser-flows 15.3)', async () => {
     for (const [username, title] of [
       ['locked', 'Account locked'],
       ['gone', 'Account deactivated'],
@@ -273,7 +273,7 @@ describe('POST /login with invalid input', () => {
 });
 
 describe('rate limits of POST /login', () => {
-  test('refuse the fourth wrong attempt of an address within a second, for any name on any instance (acceptance 5)', async () => {
+  test('refuse the fourth wrong attempt of an address within a second, for any name on any instance (browser-flows 15.5)', async () => {
     const limits = { perIp: { burst: 3, perSecond: 3 / 60 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -297,7 +297,7 @@ describe('rate limits of POST /login', () => {
     });
   });
 
-  test("do not lock out a known browser when a stranger exhausts the account's limit (S-88, acceptance 6)", async () => {
+  test("do not lock out a known browser when a stranger exhausts the account's limit (S-88, browser-flows 15.6)", async () => {
     const limits = { perAccount: { burst: 5, perSecond: 5 / 3600 } };
     await insertTestAccount(testDatabase.database, { username: 'victim', password: PASSWORD });
     await withService({ limits }, async (limited) => {
@@ -351,7 +351,7 @@ test('a queued password hash is canceled when its client disconnects, and counts
   });
 });
 
-describe('forms from elsewhere (2.2)', () => {
+describe('forms from elsewhere (browser-flows 2.2)', () => {
   const fields = { username: 'amira', password: PASSWORD };
   const refusedForms = () =>
     service.lines.flatMap((line) => / auth\.refused .* - form submission refused (.*)$/.exec(line)?.[1] ?? []);
@@ -362,7 +362,7 @@ describe('forms from elsewhere (2.2)', () => {
     ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
     ['Sec-Fetch-Site', { 'sec-fetch-site': 'same-site' }],
     ['Referer', { origin: undefined, 'sec-fetch-site': undefined, referer: 'https://evil.example/login' }],
-  ])('a foreign %s in %o: 403 with a link that opens the form again (acceptance 7)', async (header, headers) => {
+  ])('a foreign %s in %o: 403 with a link that opens the form again (browser-flows 15.7)', async (header, headers) => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     const answer = await browser.submit(fields, { headers });
@@ -384,7 +384,7 @@ describe('forms from elsewhere (2.2)', () => {
     expect((await browser.submit(fields, { headers: bare })).status).toBe(303);
   });
 
-  test('without a token, or with an empty or foreign one, no password is checked (S-57, acceptance 7)', async () => {
+  test('without a token, or with an empty or foreign one, no password is checked (S-57, browser-flows 15.7)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const other = service.browser();
@@ -419,7 +419,7 @@ describe('forms from elsewhere (2.2)', () => {
     expect(refusedForms().at(-1)).toBe('code=csrf_missing missing=cookie');
   });
 
-  test('a form older than an hour is shown again with the name kept, and then works (acceptance 7)', async () => {
+  test('a form older than an hour is shown again with the name kept, and then works (browser-flows 15.7)', async () => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     service.clock.advanceSeconds(3601);
@@ -459,7 +459,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('has the page headers (2.3, acceptance 27)', async () => {
+  test('has the page headers (browser-flows 2.3, 15.27)', async () => {
     const { headers } = await service.browser().get('/login');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -488,7 +488,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
   });
 
-  test('shows a notice for a session ended elsewhere, and continues after the button (2.5)', async () => {
+  test('shows a notice for a session ended elsewhere, and continues after the button (browser-flows 2.5)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -556,7 +556,7 @@ describe('GET /login', () => {
     expect(page.forms[0]?.action).toBe(at);
   });
 
-  test("uses the request's language, and remembers a chosen one (12.3, acceptance 28)", async () => {
+  test("uses the request's language, and remembers a chosen one (browser-flows 12.3, 15.28)", async () => {
     const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
     await browser.get('/login');
     expect(browser.shown.headers['content-language']).toBe('de');
@@ -609,7 +609,7 @@ describe('GET /login', () => {
     });
   });
 
-  test('cannot be framed or embedded (S-60, S-68, acceptance 27)', async () => {
+  test('cannot be framed or embedded (S-60, S-68, browser-flows 15.27)', async () => {
     const answer = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
     expect(answer).toMatchObject({ status: 403, body: '' });
   });

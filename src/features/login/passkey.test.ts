@@ -224,7 +224,7 @@ describe('a passkey', () => {
       { isBackupEligible: false, isBackedUp: false },
     ],
     ['bytes behind the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
-  ])('with %s is rejected (acceptance 9)', async (_, code, wrong) => {
+  ])('with %s is rejected (browser-flows 15.9)', async (_, code, wrong) => {
     const browser = await signIn(wrong);
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.errorCodes).toEqual(['passkey_failed']);

@@ -152,7 +152,7 @@ describe('an account to be linked', () => {
     expect((await browser.get('/login')).body).toContain('/register');
   });
 
-  test('a link that is already used or unknown is not explained; its own page responds (2.4)', async () => {
+  test('a link that is already used or unknown is not explained; its own page responds (browser-flows 2.4)', async () => {
     await sql(open.database, 'update upstream_links set user_id = (select id from users)');
     for (const id of [LINK_ID, newId<'upstream-link'>(Date.UTC(2026, 5, 1))]) {
       const browser = browserAt(open);

@@ -154,7 +154,7 @@ async function deliver(one = worker()): Promise<void> {
   await one.idle();
 }
 
-/** Verifies a logout token as a relying party does (2.6). */
+/** Verifies a logout token as a relying party does (OpenID Connect Back-Channel Logout 1.0 2.6). */
 async function verified(index = 0, audience: string = client): Promise<Readonly<Record<string, unknown>>> {
   const token = received[index]?.form.get('logout_token') ?? '';
   const { keys } = TEST_SIGNING_KEYS.publicJwks();

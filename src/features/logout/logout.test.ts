@@ -71,7 +71,7 @@ describe('POST /logout', () => {
     expect((await thief.get('/')).text).toContain('You were signed out');
   });
 
-  test('follows a continuation, read from the form by the usual rules (3.3, acceptance 10)', async () => {
+  test('follows a continuation, read from the form by the usual rules (browser-flows 3.3, 15.10)', async () => {
     const browser = await signedIn();
     const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     await browser.submit({ kind: 'continue_authorization_grant', id });
@@ -112,7 +112,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
 
-  test('without a session still redirects to the sign-in page, attributed to nobody (acceptance 10)', async () => {
+  test('without a session still redirects to the sign-in page, attributed to nobody (browser-flows 15.10)', async () => {
     const browser = service.browser();
     await browser.get('/logout');
     await browser.submit();

@@ -231,7 +231,7 @@ describe('reauthentication for an authorization request', () => {
     expect(browser.shown.text).toContain('Sie wurden abgemeldet');
   });
 
-  test('continues with the same session, and satisfies the request (oauth 20, fact 8)', async () => {
+  test('continues with the same session, and satisfies the request (oauth 20 fact 8)', async () => {
     const client = await service.client({ secret: 's', metadata: { first_party: true } });
     const browser = await service.signedIn('alice');
     for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {

@@ -68,7 +68,7 @@ function linkIn(mail: { readonly html: string; readonly text: string }): string 
   return link ?? '';
 }
 
-describe('acceptance 17: the mail for', () => {
+describe('browser-flows 15.17: the mail for', () => {
   test('an active account: one link, its lifetime, and the requester', async () => {
     const email = await person();
     await ask(email.toUpperCase(), service.browser({ address: '203.0.113.9' }));

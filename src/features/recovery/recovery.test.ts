@@ -201,7 +201,7 @@ describe('POST /recover', () => {
   });
 });
 
-describe("the job's result (acceptance 17)", () => {
+describe("the job's result (browser-flows 15.17)", () => {
   test('for an active account with a password: a ticket, sent to the stored address, stored as a digest', async () => {
     const { email, username } = await person();
     const id = await begin(service.browser(), email.toUpperCase());

@@ -224,7 +224,7 @@ describe('GET /register/password', () => {
     expect(await registrations()).toBe(before);
   });
 
-  test('treats a session ended elsewhere as none (2.5)', async () => {
+  test('treats a session ended elsewhere as none (browser-flows 2.5)', async () => {
     const browser = service.browser();
     await registerWholly(browser, 'ended');
     await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
@@ -463,7 +463,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('rejects requesters banned by address or user agent, and logs by which setting (5.5)', async () => {
+  test('rejects requesters banned by address or user agent, and logs by which setting (browser-flows 5.5)', async () => {
     const requester = {
       bannedIps: [
         { address: '198.51.100.0', prefixLength: 24, family: 'ipv4' },
@@ -496,7 +496,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  test('creates no account for a banned requester, even if an allowed one sent the form (5.10)', async () => {
+  test('creates no account for a banned requester, even if an allowed one sent the form (browser-flows 5.10)', async () => {
     const requester = { bannedIps: [], bannedUserAgents: { ...NOT_BANNED, substrings: ['BadBot'] } };
     await withService({ requester }, async (strict) => {
       const browser = strict.browser();
@@ -612,7 +612,7 @@ describe('registration limits', () => {
   });
 });
 
-describe('registration forms from elsewhere (2.2)', () => {
+describe('registration forms from elsewhere (browser-flows 2.2)', () => {
   const fields = { username: 'forged', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
 
   test.each([

@@ -312,7 +312,7 @@ describe('a user who was already signed in', () => {
     return browser;
   }
 
-  test('is signed out only in this browser by the end of the registration (5.8, S-61)', async () => {
+  test('is signed out only in this browser by the end of the registration (browser-flows 5.8, S-61)', async () => {
     await insertTestAccount(testDatabase.database, { username: 'earlier', password: NEW_PASSWORD });
     const elsewhere = await signIn('earlier');
     const browser = service.browser();
@@ -490,7 +490,7 @@ describe('the display name', () => {
     expect(answer.forms[0]?.inputs.get('display_name')).toBe('Odd');
   });
 
-  test('shows an expired form again after an hour with the input, and rejects forms from elsewhere (2.2)', async () => {
+  test('shows an expired form again after an hour with the input, and rejects forms from elsewhere (browser-flows 2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       await beginRegistration(browser, { username: 'long-thought' });
@@ -604,7 +604,7 @@ describe('a name that another user registered first', () => {
     expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });
   });
 
-  test('shows an expired form again after an hour with the input, and requires a token (2.2)', async () => {
+  test('shows an expired form again after an hour with the input, and requires a token (browser-flows 2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       const finish = await registerUpToFinish(browser, 'late-lost');
@@ -624,7 +624,7 @@ describe('a name that another user registered first', () => {
 });
 
 describe('registrations that finish concurrently, on two instances', () => {
-  test('with one name create one account, and the others choose another name (acceptance 13, S-96)', async () => {
+  test('with one name create one account, and the others choose another name (browser-flows 15.13, S-96)', async () => {
     await withService({}, async (other) => {
       const contenders = [];
       for (let count = 0; count < 20; count += 1) {

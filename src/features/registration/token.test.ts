@@ -169,7 +169,7 @@ describe('the registration token', () => {
     expect(await accounts('empty-handed')).toBe(0);
   });
 
-  test('is kept from the URL of the first form, through the entry page and the form (5.9)', async () => {
+  test('is kept from the URL of the first form, through the entry page and the form (browser-flows 5.9)', async () => {
     const token = await issue();
     const browser = service.browser();
     await browser.open(`/register?kind=change_password&token=${token}`);
@@ -258,7 +258,7 @@ describe('a rejected registration token (S-92)', () => {
     expect(await accounts('too-slow')).toBe(1);
   });
 
-  test('requires the form token, and an expired form drops the input after an hour (2.2)', async () => {
+  test('requires the form token, and an expired form drops the input after an hour (browser-flows 2.2)', async () => {
     await withService({ ttlSeconds: DAY }, async (patient) => {
       const browser = await atToken('no-csrf', patient);
       const { url } = browser.shown;

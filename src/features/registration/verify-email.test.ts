@@ -594,7 +594,7 @@ describe('the email step', () => {
   test.each([
     ['unproven', 'of the domain', { bannedDomains: ['mail.example'] }],
     ['proven', 'of the address', { bannedAddresses: { ...NO_TEXTS, prefixes: ['person'] } }],
-  ])('rejects an address that policy bans in the meantime: %s, because %s (5.10)', async (is, _, emailPolicy) => {
+  ])('rejects an address that policy bans later: %s, because %s (browser-flows 5.10)', async (is, _, emailPolicy) => {
     const someone = await withCode();
     const { browser, code, username } = someone;
     const finish = new URL(browser.shown.url).pathname.replace('verify-email', 'finish');

@@ -83,7 +83,7 @@ async function events(): Promise<string[]> {
   return rows.map(({ kind }) => kind).toSorted();
 }
 
-describe('the right password of a user with one-time codes (acceptance 8)', () => {
+describe('the right password of a user with one-time codes (browser-flows 15.8)', () => {
   test('leads to the code: no session, no event, no requester, no known browser', async () => {
     const { shown, cookies } = await afterPassword();
     expect(shown.status).toBe(303);

@@ -1,6 +1,6 @@
 /**
  * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. This file authenticates the client, then checks that it
- * may use the grant type (oauth.md 8.1). Codes and sessions are left to `domain`.
+ * may use the grant type (oauth 8.1). Codes and sessions are left to `domain`.
  */
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';

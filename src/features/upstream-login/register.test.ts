@@ -44,7 +44,7 @@ afterAll(async () => {
   await peer.stop();
 });
 
-test('rejects a name taken at the homeserver, and starts nothing while it does not respond (5.5)', async () => {
+test('rejects a name taken at the homeserver, and starts nothing while it does not respond (browser-flows 5.5)', async () => {
   const secret = 'shared-secret-of-the-test';
   const homeserver = await startStandInHomeserver(secret);
   homeserver.addUser('taken-there');
@@ -233,7 +233,7 @@ describe('registering through an upstream provider', () => {
     ['is not asked for again', 'from-an-address', /\/display-name$/],
     ['and is not valid is asked for, as if there had been none', 'never-issued', /\/token$/],
     ['and cannot be a token is left out', 'a b', /\/token$/],
-  ])('passes a registration token in the URL on to the provider: one that %s (5.9)', async (_, token, step) => {
+  ])('passes a registration token on to the provider: one that %s (browser-flows 5.9)', async (_, token, step) => {
     if (token === 'from-an-address') await service.issueRegistrationToken(token, 1);
     const browser = newBrowser();
     const shown = await browser.get(`/register?kind=change_password&token=${encodeURIComponent(token)}`);

@@ -251,7 +251,7 @@ describe('CORS (security 3.7, S-154)', () => {
   });
 });
 
-describe('errors of machine routes (oauth.md 18)', () => {
+describe('errors of machine routes (oauth 18)', () => {
   const BASIC = 'Basic realm="https://auth.example.test/"';
 
   test.each([

@@ -132,7 +132,7 @@ async function listenOnDescriptor(
 
 /**
  * Listens on a descriptor that this process holds itself. A cluster worker would delegate to the primary, which closes
- * the descriptor permanently with its last worker (docs/decisions/0027). The `exclusive` option of Node.js prevents
+ * the descriptor permanently with its last worker (decision 0027). The `exclusive` option of Node.js prevents
  * that, but not for descriptors. Node.js does not delegate if it considers the process the primary.
  */
 function listenByItself(begin: () => Promise<void>): Promise<void> {

@@ -53,7 +53,7 @@ function parseV1(bytes: Buffer): ProxyHeader {
   if (end === -1) return bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE;
   const header = { kind: 'complete', length: end + 2, version: 1 } as const;
   const [, protocol, ...rest] = bytes.toString('latin1', 0, end).split(' ');
-  // The rest of the line is ignored (2.1).
+  // The rest of the line is ignored (PROXY protocol 2.1).
   if (protocol === 'UNKNOWN') return { ...header, route: undefined };
   const [source = '', destination = '', sourcePort = '', destinationPort = '', ...more] = rest;
   const isAddress = protocol === 'TCP4' ? isIPv4 : protocol === 'TCP6' ? isPlainIPv6 : undefined;
@@ -80,7 +80,7 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
 }
 
-/** Byte offsets of the version 2 fields (2.2). */
+/** Byte offsets of the version 2 fields (PROXY protocol 2.2). */
 const COMMAND_AT = 12;
 const FAMILY_AT = 13;
 const LENGTH_AT = 14;
@@ -105,7 +105,7 @@ function parseV2(bytes: Buffer): ProxyHeader {
   if (bytes.length < length) return INCOMPLETE;
   const header = { kind: 'complete', length, version: 2 } as const;
   const family = bytes.readUInt8(FAMILY_AT);
-  // A receiver accepts LOCAL with any addresses and ignores them (2.2).
+  // A receiver accepts LOCAL with any addresses and ignores them (PROXY protocol 2.2).
   if (command === LOCAL || UNSPECIFIED.includes(family)) return { ...header, route: undefined };
   const size = family === TCP_OVER_IPV4 ? IPV4_BYTES : family === TCP_OVER_IPV6 ? IPV6_BYTES : undefined;
   if (size === undefined || addressBytes < 2 * (size + PORT_BYTES)) return INVALID;

@@ -23,7 +23,7 @@ function registered(name: string, configDigest = ONE, untrusted: readonly string
 const live = async () => (await listLiveProcesses(table.database, table.clock.now())).map(({ name }) => name).sort();
 const warnings = () => table.log.lines.filter(({ event }) => event === 'config.differs').map(({ fields }) => fields);
 
-test('a process is listed until it stops or is silent for two minutes, and is then removed by the others (6.1)', async () => {
+test('a process is listed until it stops or is silent for two minutes, and is then removed by the others (operations 6.1)', async () => {
   const [first, second, third] = [registered('a:1'), registered('b:2'), registered('c:3')];
   for (const one of [first, second, third]) await one.beat();
   expect(await live()).toEqual(['a:1', 'b:2', 'c:3']);
@@ -37,7 +37,7 @@ test('a process is listed until it stops or is silent for two minutes, and is th
   await first.stop();
 });
 
-test('configurations that differ for longer than a rollout cause one warning that names the others (8.1)', async () => {
+test('configurations that differ for longer than a rollout cause one warning that names the others (operations 8.1)', async () => {
   const [first, second] = [registered('a:1'), registered('b:2', OTHER)];
   await second.beat();
   await first.beat();

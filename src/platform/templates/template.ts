@@ -1,6 +1,6 @@
 /**
  * Templates in the configuration: a subset of Jinja2 over JSON, compiled once. Documented in
- * docs/reference/claim-templates.md. docs/decisions/0019 explains why this is not a library.
+ * docs/reference/claim-templates.md. Decision 0019 explains why this is not a library.
  *
  * A template can read only its variables and ends with a result or an error, since its work, iterations and output are
  * limited. The result is plain text without escaping.

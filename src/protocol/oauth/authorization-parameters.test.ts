@@ -299,7 +299,7 @@ describe('the first error of a request is reported (oauth 6.3)', () => {
   });
 });
 
-describe('a client that must push its requests (6.3, row 9)', () => {
+describe('a client that must push its requests (oauth 6.3 row 9)', () => {
   const pushing = { ...CONFIDENTIAL, requiresPushedRequests: true };
 
   test('cannot use a plain one, checked after unsupported parameters and before the response type', () => {

@@ -69,8 +69,8 @@ const MAX_STATE_CHARACTERS = 8192;
 const FOREIGN_HINT = 'id_token_hint must be an ID token issued by this server to this client; it may be expired';
 
 /**
- * Returns where to send an error if pushed or signed parameters cannot be read (6.3 step 3): the registered URI in the
- * plain parameters. Undefined to show a page.
+ * Returns where to send an error if pushed or signed parameters cannot be read (oauth 6.3 step 3): the registered URI
+ * in the plain parameters. Undefined to show a page.
  */
 export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
   const redirectUri = parameters.has('redirect_uri') ? provenRedirectUri(parameters, client) : undefined;

@@ -33,7 +33,7 @@ export const SINGLE_PARAMETERS: readonly string[] = [
 /** Names that may be repeated. */
 export const MULTIPLE_PARAMETERS: readonly string[] = ['resource'];
 
-/** Returns the parameter whose repetition forbids any redirect (6.3 step 1). */
+/** Returns the parameter whose repetition forbids any redirect (oauth 6.3 step 1). */
 export function repeatedDecisiveParameter(parameters: FormParameters): string | undefined {
   return DECISIVE.find((name) => parameters.isRepeated(name));
 }

@@ -1,4 +1,4 @@
-/** Strength of an authentication: the `acr` and `amr` of sessions, grants and tokens (oauth.md 15.3). */
+/** Strength of an authentication: the `acr` and `amr` of sessions, grants and tokens (oauth 15.3). */
 
 /** One factor: a password, or an upstream sign-in, whatever the provider required. */
 export const ONE_FACTOR_ACR = 'urn:latchkey:acr:1';

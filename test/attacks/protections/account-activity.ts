@@ -34,7 +34,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
       },
     ],
     test: UNLINK,
-    testName: '(2.5, 7.3)',
+    testName: '(account-graphql 2.5, 7.3)',
   },
   {
     name: 'account-end-all-freshness',
@@ -42,7 +42,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     attack: 66,
     removals: [{ text: 'requireRecentAuthentication(context);\n  const ended =', instead: 'const ended =' }],
     test: APPLICATIONS,
-    testName: '(2.5, 7.6)',
+    testName: '(account-graphql 2.5, 7.6)',
   },
   {
     name: 'account-consents-owner',

@@ -10,7 +10,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 58,
     removals: [{ text: "if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');" }],
     test: TEST,
-    testName: '(1.6, S-58)',
+    testName: '(account-graphql 1.6, S-58)',
   },
   {
     name: 'graphql-cross-site-query',
@@ -23,7 +23,7 @@ export const GRAPHQL: readonly Protection[] = [
       },
     ],
     test: TEST,
-    testName: '(1.6, S-58)',
+    testName: '(account-graphql 1.6, S-58)',
   },
   {
     name: 'graphql-mutation-by-get',
@@ -31,7 +31,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 138,
     removals: [{ text: "if (isMutation && context.method === 'GET') {", instead: 'if (context.method === "") {' }],
     test: TEST,
-    testName: '(1.3, S-138)',
+    testName: '(account-graphql 1.3, S-138)',
   },
   {
     name: 'graphql-document-limits',
@@ -39,7 +39,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [{ text: "if (excess !== undefined) return [refusal('QUERY_TOO_COMPLEX', excess)];" }],
     test: TEST,
-    testName: '(1.7, S-134)',
+    testName: '(account-graphql 1.7, S-134)',
   },
   {
     name: 'graphql-compared-fields',
@@ -50,7 +50,7 @@ export const GRAPHQL: readonly Protection[] = [
       { text: 'message === VALIDATION_ABORTED', instead: 'message === ""' },
     ],
     test: TEST,
-    testName: '(1.7, S-134)',
+    testName: '(account-graphql 1.7, S-134)',
   },
   {
     name: 'graphql-complexity',
@@ -58,7 +58,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [{ text: 'complexity <= maxComplexity', instead: 'complexity >= 0' }],
     test: TEST,
-    testName: '(1.7, S-134)',
+    testName: '(account-graphql 1.7, S-134)',
   },
   {
     name: 'graphql-batches',
@@ -132,7 +132,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 135,
     removals: [{ text: 'if (this.#guesses > 1) {', instead: 'if (this.#guesses > 100) {' }],
     test: 'src/features/account-api/emails.test.ts',
-    testName: '(1.7, S-135)',
+    testName: '(account-graphql 1.7, S-135)',
   },
   {
     name: 'graphql-get-from-other-sites',
@@ -162,7 +162,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 136,
     removals: [{ text: "if (schemas > 1) return 'a document may request __schema once';" }],
     test: TEST,
-    testName: 'introspection (1.7, S-136)',
+    testName: 'introspection (account-graphql 1.7, S-136)',
   },
   {
     name: 'graphql-introspection-cost',
@@ -178,7 +178,7 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 136,
     removals: [{ text: 'this.#introspections.keep(introspection, text);', instead: 'introspection.text.trim();' }],
     test: TEST,
-    testName: 'introspection (1.7, S-136)',
+    testName: 'introspection (account-graphql 1.7, S-136)',
   },
   {
     name: 'graphql-answer-size',

@@ -168,7 +168,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: EMAILS_TEST,
-    testName: '(2.5, S-123)',
+    testName: '(account-graphql 2.5, S-123)',
   },
   {
     name: 'email-code-of-session',

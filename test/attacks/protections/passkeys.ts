@@ -16,7 +16,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: 'src/features/login/passkey.test.ts',
-    testName: 'is rejected (acceptance 9)',
+    testName: 'is rejected (browser-flows 15.9)',
   },
   {
     name: 'passkey-origin',

@@ -130,7 +130,7 @@ export const REGISTRATION: readonly Protection[] = [
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',
-    testName: 'that policy bans in the meantime',
+    testName: 'an address that policy bans later',
   },
   {
     name: 'estimates-of-address',

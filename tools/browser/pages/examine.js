@@ -54,8 +54,8 @@ export async function checkWidth(page) {
 }
 
 /**
- * Checks that Tab reaches every interactive element, each with a focus ring of at least 2 px within the window (2.1.1,
- * 2.4.7).
+ * Checks that Tab reaches every interactive element, each with a focus ring of at least 2 px within the window (WCAG 2.2
+ * 2.1.1, 2.4.7).
  */
 export async function checkFocus(page) {
   const usable = await page.evaluate(() => {
@@ -77,7 +77,7 @@ export async function checkFocus(page) {
   assert.equal(await page.evaluate(() => globalThis.reached.size), usable, 'the keyboard reaches everything');
 }
 
-/** Returns the focused element unless it has a ring of at least 2 px within the window (2.4.7). */
+/** Returns the focused element unless it has a ring of at least 2 px within the window (WCAG 2.2 2.4.7). */
 export async function unseenFocus(page) {
   return await page.evaluate(() => {
     const element = document.activeElement;

@@ -111,7 +111,7 @@ const begin = statement<
 
 /**
  * Finds the account by ID or by the typed name (browser-flows 3.2.3), together with its password, and charges the rate
- * limit buckets (3.2.5). Existing and unknown accounts take the same work.
+ * limit buckets (browser-flows 3.2.5). Existing and unknown accounts take the same work.
  *
  * A name with imported variants in different case matches only by its exact spelling.
  */

@@ -20,8 +20,8 @@ import {
 } from './open-compat-session.ts';
 
 /**
- * Opens a session with a valid login token and consumes the token (5.4). Of several concurrent callers, the first one
- * gets the session.
+ * Opens a session with a valid login token and consumes the token (chat-compat 5.4). Of several concurrent callers, the
+ * first one gets the session.
  */
 export async function openCompatSessionWithLoginToken(
   deps: OpenCompatSessionDeps,

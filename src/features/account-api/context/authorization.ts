@@ -56,8 +56,8 @@ export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator &
 
 /**
  * Requires reauthentication if the user last authenticated more than `account.reauth_max_age` ago. It guards each
- * change that would give someone else at the user's browser lasting control of the account (2.5). Administrators are
- * exempt. Other tokens are rejected, because they do not show when the user last authenticated.
+ * change that would give someone else at the user's browser lasting control of the account (account-graphql 2.5).
+ * Administrators are exempt. Other tokens are rejected, because they do not show when the user last authenticated.
  * @param action name of the account action, without its prefix, that leads back to the page
  * @throws GraphQLError `REAUTH_REQUIRED`
  * @public for sensitive mutations
@@ -72,7 +72,7 @@ export function requireRecentAuthentication({ caller, reads, core, browser }: As
   throw refusal('REAUTH_REQUIRED', 'Reauthentication is required.', { reauthUrl, maxAge });
 }
 
-/** Clients know this one message for both codes (1.5). */
+/** Clients know this one message for both codes (account-graphql 1.5). */
 function unauthorized(caller: Caller): Error {
   const hasViewer = caller.kind === 'browser' || (caller.kind === 'oauth' && caller.user !== undefined);
   return refusal(hasViewer ? 'FORBIDDEN' : 'UNAUTHENTICATED', 'Unauthorized');
