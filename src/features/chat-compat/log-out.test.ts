@@ -100,6 +100,17 @@ async function isApplicationGone(refreshToken: string): Promise<boolean> {
   return (await exchange({ grant_type: 'refresh_token', refresh_token: refreshToken })).error === 'invalid_grant';
 }
 
+/** Returns when, from where and with what the user's sessions of a kind were last active. */
+async function lastActivity(table: 'compat_sessions' | 'oauth2_sessions') {
+  await service.core.activity.flush();
+  return await sql(
+    service.database,
+    `select s.last_active_at as at, host(s.last_active_ip) as address, s.user_agent
+       from ${table} s join users u on u.id = s.user_id where u.username = $1::text`,
+    [username],
+  );
+}
+
 async function events() {
   return await sql(
     service.database,
@@ -123,6 +134,20 @@ describe('logout', () => {
     expect(await events()).toEqual([{ detail: { reason: 'logout' }, names_session: true }]);
     expect(refusal(await chat.post('/logout', undefined, bearer(one.access)))).toEqual(UNKNOWN);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+  });
+
+  test.each(['/logout', '/logout/all'])('%s records the last activity of the session', async (path) => {
+    const { access } = await begin();
+    const app = await application(`openid ${API}`);
+    clock.advanceSeconds(100);
+    const seen = { at: new Date(clock.now()), address: '127.0.0.1', user_agent: 'agent at the end' };
+    const headers = { 'user-agent': seen.user_agent };
+    await chat.post(path, { [ONLY_COMPAT]: true }, { ...bearer(access), ...headers });
+    expect(await lastActivity('compat_sessions')).toEqual([seen]);
+    expect(await lastActivity('oauth2_sessions')).not.toEqual([seen]);
+    await chat.post('/logout', undefined, { ...bearer(app.access), ...headers });
+    expect(service.requestLines().at(-1)).toMatchObject({ queries: 1 });
+    expect(await lastActivity('oauth2_sessions')).toEqual([seen]);
   });
 
   test.each(['r0', 'v1', 'unstable', 'v99'])('works in version %s, and ignores any body', async (version) => {

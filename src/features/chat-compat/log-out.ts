@@ -44,18 +44,21 @@ async function signOut(
 ): Promise<HttpResponse> {
   const { clientAddress: address, userAgent } = context;
   const { clientApi: clientApiScopes } = core.scopeRules;
+  const now = core.clock.now();
   const outcome = await logOut(core.database, {
     token,
     which,
     clientApiScopes,
-    now: core.clock.now(),
+    now,
     address,
     userAgent,
     syncsDevices: core.homeserver.isConnected,
   });
   if (!outcome.ok) throw unknownToken(outcome.reason === 'stale');
-  const { id, username } = outcome.user;
-  context.setRequester({ kind: 'user', id, username });
+  const { user, session } = outcome;
+  context.setRequester({ kind: 'user', id: user.id, username: user.username });
+  if (session.kind === 'compat') core.activity.recordCompatSession(session.id, now, address, userAgent);
+  else core.activity.recordOAuth2Session(session.id, now, address, userAgent);
   return json(200, {});
 }
 

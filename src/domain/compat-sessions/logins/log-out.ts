@@ -3,7 +3,7 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { type CompatSessionId, fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -30,7 +30,14 @@ export interface LogOut {
 }
 
 export type LogOutOutcome =
-  | { readonly ok: true; readonly user: { readonly id: UserId; readonly username: string } }
+  | {
+      readonly ok: true;
+      readonly user: { readonly id: UserId; readonly username: string };
+      /** The session of the token. */
+      readonly session:
+        | { readonly kind: 'compat'; readonly id: CompatSessionId }
+        | { readonly kind: 'oauth2'; readonly id: OAuth2SessionId };
+    }
   /** `stale`: the token has expired or was rotated, but its session is still live. */
   | { readonly ok: false; readonly reason: 'stale' | 'unknown' };
 
@@ -56,10 +63,17 @@ export async function logOut(database: Queryable, request: LogOut): Promise<LogO
   if (!row.is_live) return { ok: false, reason: 'stale' };
   // A concurrent request has ended the session.
   if (!row.is_ended) return { ok: false, reason: 'unknown' };
-  return { ok: true, user: { id: fromUuid(row.user_id), username: row.username } };
+  return {
+    ok: true,
+    user: { id: fromUuid(row.user_id), username: row.username },
+    session: isOfChatClient
+      ? { kind: 'compat', id: fromUuid(row.session_id) }
+      : { kind: 'oauth2', id: fromUuid(row.session_id) },
+  };
 }
 
 interface LogOutRow {
+  readonly session_id: string;
   readonly user_id: string;
   readonly username: string;
   /** Whether the token is live; its session is. */
@@ -119,7 +133,7 @@ function logOutSql(presented: string, own: { readonly oauth: string; readonly co
            ${NOW}
       from presented p where exists (select from all_ended)
   )
-  select p.user_id, p.username, p.is_live, exists (select from all_ended) as is_ended from presented p`;
+  select p.session_id, p.user_id, p.username, p.is_live, exists (select from all_ended) as is_ended from presented p`;
 }
 
 /** Uses the unique index on `token_hash`, then primary keys. */
