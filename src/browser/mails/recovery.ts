@@ -1,7 +1,7 @@
 /** Emails of `domain/recoveries`: one per request for a new password. */
 import { issueRecoveryTicket, type RecoveryMail } from '#domain/recoveries/issue-ticket.ts';
 import { RECOVERY_MAIL_QUEUE } from '#domain/recoveries/start-recovery.ts';
-import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { circumstances } from './circumstances.ts';
 import type { MailSource, MailTextDeps } from './mail-source.ts';
@@ -84,6 +84,6 @@ function otherWays(
   const usable = upstreamProviders.enabled.filter(({ id }) => linked.includes(id));
   if (usable.length === 0) return translations.t('mail.recovery_no_password.elsewhere');
   const names = new Intl.ListFormat(translations.language, { type: 'disjunction' });
-  const providers = names.format(usable.map((provider) => quoted(providerName(provider))));
+  const providers = names.format(usable.map((provider) => quoted(provider.name)));
   return translations.t('mail.recovery_no_password.providers', { providers });
 }

@@ -1,7 +1,7 @@
 /** Checks mail and sign-in providers (operations 3.8). Sends no mail. */
 import type { Config } from '#config/config.ts';
 import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
-import { asksForIdToken, providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { asksForIdToken, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
 import { readProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
@@ -53,16 +53,16 @@ async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Find
   const hint =
     'Users cannot sign in with this provider. Compare its entry in upstream_oauth2.providers with its documentation';
   const discovered = provider.discoveryMode === 'disabled' ? provider : await discover(provider, ask);
-  if ('problem' in discovered) return fail(name, `${providerName(provider)}: ${discovered.problem}`, hint);
-  if (!asksForIdToken(provider)) return ok(name, `${providerName(provider)} is reachable`);
+  if ('problem' in discovered) return fail(name, `${provider.name}: ${discovered.problem}`, hint);
+  if (!asksForIdToken(provider)) return ok(name, `${provider.name} is reachable`);
   const { jwksUri } = discovered;
-  if (jwksUri === undefined) return fail(name, `${providerName(provider)} does not publish keys`, hint);
+  if (jwksUri === undefined) return fail(name, `${provider.name} does not publish keys`, hint);
   const asked = await ask(new URL(jwksUri));
   if (!asked.ok) return fail(name, `its keys at ${jwksUri}: ${asked.reason}`, hint);
   const keys = asked.members?.get('keys');
   if (asked.status !== 200 || !Array.isArray(keys) || keys.length === 0)
     return fail(name, `no keys at ${jwksUri} (${asked.status})`, hint);
-  return ok(name, `${providerName(provider)} is reachable and has ${keys.length} keys`);
+  return ok(name, `${provider.name} is reachable and has ${keys.length} keys`);
 }
 
 type Discovered = { readonly jwksUri: string | undefined } | { readonly problem: string };

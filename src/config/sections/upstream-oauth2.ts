@@ -55,7 +55,10 @@ const provider = mapping({
     .describe('Issuer of the provider, exactly as published; required unless `discovery_mode` is `disabled`.'),
   human_name: text({ maximum: 100 })
     .optional()
-    .describe('Name shown to users. Default: that of its brand, else the issuer without its scheme, else the id.'),
+    .describe(
+      'Name shown to users. Default: that of its brand, else the host of the issuer, with its path if another ' +
+        'provider would have the same name, else the id.',
+    ),
   brand_name: text({
     pattern: /^[a-z][a-z0-9_-]{0,31}$/,
     expected: 'expected a lowercase word of at most 32 characters',
@@ -288,12 +291,47 @@ type ParsedProvider = z.output<typeof upstreamOAuth2Section>['providers'][number
 export type UpstreamProviderConfig = Immutable<ReturnType<typeof providerConfig>>;
 
 export function upstreamOAuth2Config(parsed: z.output<typeof upstreamOAuth2Section>) {
-  return { providers: parsed.providers.map(providerConfig) };
+  const { providers } = parsed;
+  const shortNames = providers.map(shortName);
+  return { providers: providers.map((provider) => providerConfig(provider, displayName(provider, shortNames))) };
 }
 
-function providerConfig(parsed: ParsedProvider) {
+/** Spelling of well-known brands. */
+const BRANDS: ReadonlyMap<string, string> = new Map([
+  ['apple', 'Apple'],
+  ['discord', 'Discord'],
+  ['facebook', 'Facebook'],
+  ['github', 'GitHub'],
+  ['gitlab', 'GitLab'],
+  ['google', 'Google'],
+  ['keycloak', 'Keycloak'],
+  ['linkedin', 'LinkedIn'],
+  ['microsoft', 'Microsoft'],
+  ['twitter', 'X'],
+]);
+
+/** @param shortNames of all providers; with a host that several share, the path of the issuer is shown as well */
+function displayName(provider: ParsedProvider, shortNames: readonly string[]): string {
+  const name = shortName(provider);
+  const isAmbiguous = shortNames.filter((other) => other === name).length > 1;
+  if (!isAmbiguous || givenName(provider) !== undefined || provider.issuer === undefined) return name;
+  return name + new URL(provider.issuer).pathname.replace(/\/$/, '');
+}
+
+function shortName(provider: ParsedProvider): string {
+  const { issuer, id } = provider;
+  return givenName(provider) ?? (issuer === undefined ? id : new URL(issuer).host);
+}
+
+function givenName({ human_name, brand_name = '' }: ParsedProvider): string | undefined {
+  return human_name ?? BRANDS.get(brand_name);
+}
+
+function providerConfig(parsed: ParsedProvider, name: string) {
   return {
     id: parsed.id,
+    /** Display name. */
+    name,
     isEnabled: parsed.enabled,
     issuer: parsed.issuer,
     humanName: parsed.human_name,

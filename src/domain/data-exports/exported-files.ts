@@ -14,7 +14,7 @@ import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/lis
 import { findOneTimeCodes } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { listPasskeys } from '#domain/passkeys/list-passkeys.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
-import { providerName, type UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
+import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
@@ -118,7 +118,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
       ({ providerId, subject, accountName, createdAt, lastUsedAt }, { upstreamProviders }) => {
         const provider = upstreamProviders.find(providerId);
         return {
-          service: provider === undefined ? providerId : providerName(provider),
+          service: provider?.name ?? providerId,
           subject,
           account_name: accountName,
           linked_at: time(createdAt),

@@ -6,7 +6,7 @@ import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type BindOutcome, bindIdentity } from './bind-identity.ts';
-import { providerName, type UpstreamProvider } from './upstream-providers.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface AddLinkDeps {
   readonly database: Database;
@@ -42,7 +42,7 @@ export async function addLink(
       }
       const bound = await bindIdentity(transaction, user, { providerId: provider.id, subject, accountName }, now);
       if (!bound.ok) return refuse(bound);
-      const detail = { provider: providerName(provider) };
+      const detail = { provider: provider.name };
       const eventId = await recordAuditEvent(transaction, {
         ...by,
         kind: 'upstream_linked',

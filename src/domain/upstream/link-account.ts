@@ -18,7 +18,6 @@ import {
   evidenceParameters,
   type UsedAuthorization,
 } from './consume-authorization.ts';
-import { providerName } from './upstream-providers.ts';
 
 export interface LinkAccountDeps {
   readonly database: Database;
@@ -69,7 +68,7 @@ export async function linkAccount(deps: LinkAccountDeps, link: AccountLink): Pro
         replacedProviderId: replaces ? toUuid(provider.id) : null,
         auditEventId: newAuditEventId(now),
         isTold: sendsNotices,
-        detail: JSON.stringify({ provider: providerName(provider) }),
+        detail: JSON.stringify({ provider: provider.name }),
         language,
         queuedBy: queuedBy(),
       });

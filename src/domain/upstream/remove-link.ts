@@ -8,7 +8,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type EnabledMethods, hasUsableLink, hasUsablePasskey, hasUsablePassword } from './login-methods.ts';
 import { providerIsEnabled } from './provider-state/liveness.ts';
-import { providerName, type UpstreamProvider } from './upstream-providers.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface RemoveLinkDeps {
   readonly database: Database;
@@ -54,7 +54,7 @@ export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Pr
         ip: address ?? null,
         userAgent: userAgent ?? null,
         isTold: sendsNotices,
-        detail: JSON.stringify({ provider: providerName(provider) }),
+        detail: JSON.stringify({ provider: provider.name }),
         queuedBy: queuedBy(),
       });
       if (row === undefined) return 'not-found';

@@ -29,7 +29,6 @@ import {
   MEASURED_LINKS,
 } from './link-by-name.ts';
 import type { EnabledMethods } from './login-methods.ts';
-import { providerName } from './upstream-providers.ts';
 
 export interface TakeOverDeps {
   readonly database: Database;
@@ -81,7 +80,7 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
   const now = clock.now();
   const { session, pending, parameters } = newUpstreamSession(takeOver, deps.secondFactors, now);
   const { onConflict, trustsProvider } = provider.claimsImports.localpart;
-  const link = { linkId: completed.linkId, providerId: provider.id, providerName: providerName(provider), onConflict };
+  const link = { linkId: completed.linkId, providerId: provider.id, providerName: provider.name, onConflict };
   const wanted = { user: user.id, link, address, userAgent, language, sendsNotices, now };
   let liveSessions = 0;
   const outcome = await refusableTransaction<TakeOverOutcome>(

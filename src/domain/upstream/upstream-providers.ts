@@ -46,29 +46,9 @@ export function isToldOfRequests({ additionalParameters }: UpstreamProvider): bo
   return additionalParameters.some(({ template }) => template.reads.has('params'));
 }
 
-/** Spelling of well-known brands. */
-const BRANDS: ReadonlyMap<string, string> = new Map([
-  ['apple', 'Apple'],
-  ['discord', 'Discord'],
-  ['facebook', 'Facebook'],
-  ['github', 'GitHub'],
-  ['gitlab', 'GitLab'],
-  ['google', 'Google'],
-  ['keycloak', 'Keycloak'],
-  ['linkedin', 'LinkedIn'],
-  ['microsoft', 'Microsoft'],
-  ['twitter', 'X'],
-]);
-
-/** Returns the display name of a provider. */
-export function providerName({ humanName, brandName = '', issuer, id }: UpstreamProvider): string {
-  return humanName ?? BRANDS.get(brandName) ?? issuer?.replace(/^https?:\/\//i, '').replace(/\/$/, '') ?? id;
-}
-
 /** Returns the display name of an account at a provider, for its user. */
 export function accountThere(provider: UpstreamProvider, accountName: string | undefined): string {
-  const name = providerName(provider);
-  return accountName === undefined ? name : `${name} (${accountName})`;
+  return accountName === undefined ? provider.name : `${provider.name} (${accountName})`;
 }
 
 export function asksForIdToken({ scope }: UpstreamProvider): boolean {

@@ -1,5 +1,5 @@
 import type { Core } from '#domain/core.ts';
-import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { type LoginRules, PASSWORD_LOGIN, TOKEN_LOGIN } from './login-request.ts';
@@ -24,5 +24,5 @@ export function loginFlows({ config, upstreamProviders }: Core, { isPasswordAllo
 function identityProvider(provider: UpstreamProvider): Readonly<Record<string, string>> {
   const { id, brandName } = provider;
   const isKnown = brandName !== undefined && KNOWN_BRANDS.has(brandName);
-  return { id, name: providerName(provider), ...(isKnown && { brand: brandName }) };
+  return { id, name: provider.name, ...(isKnown && { brand: brandName }) };
 }

@@ -20,6 +20,8 @@ let open: TestService;
 let single: TestService;
 /** Without passwords, with both providers. */
 let several: TestService;
+/** With providers that have no name of their own. */
+let unnamed: TestService;
 /** Without any sign-in method. */
 let closed: TestService;
 
@@ -45,6 +47,21 @@ beforeAll(async () => {
     ),
     { clock, like: open },
   );
+  const unnamedOnes = [
+    { issuer: 'https://first.example/realms/here/' },
+    { issuer: 'https://second.example/realm' },
+    { issuer: 'https://second.example:443/' },
+    { issuer: 'https://second.example/branded', brand_name: 'keycloak' },
+    { issuer: 'https://third.example:8443/a' },
+    { issuer: 'https://fourth.example/a', human_name: 'third.example:8443' },
+  ];
+  unnamed = await startService(
+    settings(
+      unnamedOnes.map((provider) => ({ ...shared, id: newId(clock.now()), ...provider })),
+      true,
+    ),
+    { clock, like: open },
+  );
   single = await startService(settings([...both.slice(0, 1), { ...both[1], enabled: false }], false), {
     clock,
     like: open,
@@ -53,7 +70,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const service of [single, several, closed, open]) await service.stop();
+  for (const service of [single, several, unnamed, closed, open]) await service.stop();
   await peer.stop();
 });
 
@@ -131,6 +148,18 @@ describe('with passwords disabled', () => {
     expect(forms).toEqual([]);
     expect(text).toContain('Sign-in is turned off');
   });
+});
+
+test('a provider without a name is shown by its host, with the path only if another has the same name', async () => {
+  const { body } = await browserAt(unnamed).get('/login');
+  expect([...body.matchAll(/<bdi class="name">(.*?)<\/bdi>/g)].map(([, name]) => name)).toEqual([
+    'first.example',
+    'second.example/realm',
+    'second.example',
+    'Keycloak',
+    'third.example:8443/a',
+    'third.example:8443',
+  ]);
 });
 
 describe('an account to be linked', () => {

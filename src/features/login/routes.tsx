@@ -23,7 +23,7 @@ import {
 import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
 import type { Core } from '#domain/core.ts';
 import { findLinkProvider } from '#domain/upstream/find-link-provider.ts';
-import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -243,11 +243,11 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
         passkey={deps.relyingParty === undefined ? undefined : passkey}
         recoverPath={deps.isRecoveryOpen ? deps.urls.recover() : undefined}
         providers={deps.upstreamProviders.enabled.map((provider) => ({
-          name: providerName(provider),
+          name: provider.name,
           brand: provider.brandName,
           href: deps.urls.upstreamAuthorize(provider.id, action),
         }))}
-        linkedProvider={linkProvider === undefined ? undefined : providerName(linkProvider)}
+        linkedProvider={linkProvider?.name}
         registerPath={registerPath(deps, action)}
       />
     ),

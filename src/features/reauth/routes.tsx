@@ -22,7 +22,6 @@ import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { renewWithPasskey } from '#domain/passkeys/renew-with-passkey.ts';
 import { canReauthenticate } from '#domain/upstream/fresh-authentication.ts';
-import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -243,7 +242,7 @@ function linkedProviders(
   return upstreamProviders.enabled
     .filter((provider) => linked.has(provider.id) && canReauthenticate(provider))
     .map((provider) => ({
-      name: providerName(provider),
+      name: provider.name,
       brand: provider.brandName,
       href: urls.upstreamAuthorize(provider.id, action, [[REAUTH_FIELD, sealed]]),
     }));

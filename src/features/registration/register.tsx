@@ -1,7 +1,7 @@
 import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { destinationFormActions, destinationName, findDestination } from '#domain/authorizations/destination.ts';
-import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
@@ -122,7 +122,7 @@ async function showChoice(
             : undefined
         }
         providers={registrationWays.providers.map((provider) => ({
-          name: providerName(provider),
+          name: provider.name,
           brand: provider.brandName,
           href: providerPath(deps, context, provider, action),
         }))}

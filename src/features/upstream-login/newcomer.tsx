@@ -21,7 +21,7 @@ import {
   type UpstreamSubmissionProblem,
 } from '#domain/upstream/start-registration.ts';
 import { takeOverAccount } from '#domain/upstream/take-over-account.ts';
-import { accountThere, providerName } from '#domain/upstream/upstream-providers.ts';
+import { accountThere } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -239,7 +239,7 @@ function showForm(
     content: (
       <UpstreamRegisterPage
         translations={translations}
-        provider={{ name: providerName(provider), brand: provider.brandName, accountName: completed.accountName }}
+        provider={{ name: provider.name, brand: provider.brandName, accountName: completed.accountName }}
         path={urls.upstreamLink(linkId)}
         csrf={deps.csrf.field(context)}
         problems={problems}

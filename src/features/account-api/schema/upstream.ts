@@ -1,5 +1,4 @@
 /** Upstream accounts that users sign in with (account-graphql 4.4, 7.3). */
-import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { builder } from './builder.ts';
 import { connection, connectionOfAll, connectionType, PAGE_ARGUMENTS } from './connection.ts';
@@ -22,7 +21,7 @@ builder.objectType(UpstreamOAuth2Provider, {
       description: 'Brand whose logo the button shows, for example google.',
       resolve: ({ provider }) => provider.brandName,
     }),
-    name: t.string({ description: 'Display name.', resolve: ({ provider }) => providerName(provider) }),
+    name: t.string({ description: 'Display name.', resolve: ({ provider }) => provider.name }),
     linkingAllowed: t.boolean({
       description: 'Whether users may link an account at the provider to their existing account.',
       resolve: ({ provider }) => provider.isLinkingEnabled,

@@ -9,7 +9,6 @@ import {
 import { users } from '#domain/administration/user-listing.ts';
 import { type AddLinkOutcome, addLink } from '#domain/upstream/add-link.ts';
 import { deleteLink } from '#domain/upstream/delete-link.ts';
-import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';
@@ -164,7 +163,7 @@ export const upstreamOperations: readonly Operation[] = [
       const provider = core.upstreamProviders.find(fromUuid(provider_id));
       const deletion = {
         link: fromUuid<'upstream-link'>(id),
-        providerName: provider === undefined ? fromUuid(provider_id) : providerName(provider),
+        providerName: provider?.name ?? fromUuid(provider_id),
         by: actorOf(caller),
         now: core.clock.now(),
       };
