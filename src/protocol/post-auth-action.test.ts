@@ -22,6 +22,7 @@ describe('continuation after authentication', () => {
     ['kind=manage_account', '/auth/account/'],
     ['kind=manage_account&action=org.chat.profile', '/auth/account/?action=org.chat.profile'],
     ['kind=manage_account&action=session_view&device_id=AB%20C', '/auth/account/?action=session_view&device_id=AB%20C'],
+    ['kind=manage_account&action=plan_management', '/auth/account/?action=plan_management'],
     ['kind=manage_account&action=org.chat.cross_signing_reset', '/auth/account/?action=org.chat.cross_signing_reset'],
     ['', '/auth/'],
   ])('%s continues with %s', (text, target) => {

@@ -24,13 +24,13 @@ describe('an account action (account-graphql 8.3)', () => {
     ['action=org.chat.cross_signing_reset', 'reset-cross-signing?deepLink=true'],
     ['action=org.chat.account_deactivate', '?dialog=deactivate'],
     ['action=org.chat.plan_management', 'plan'],
+    ['action=plan_management', 'plan'],
   ])('%s leads to /account/%s', (query, expected) => {
     expect(target(query)).toBe(expected);
   });
 
   test.each([
-    ...['cross_signing_reset', 'account_deactivate', 'devices_list', 'device_view', 'device_delete'],
-    ...['plan_management', 'x', ''],
+    ...['cross_signing_reset', 'account_deactivate', 'devices_list', 'device_view', 'device_delete', 'x', ''],
   ])('%s without a prefix or unknown leads to the first page without an error', (action) => {
     expect(target(`action=${action}`)).toBe('');
   });

@@ -19,6 +19,7 @@ const UNPREFIXED = new Map<string, Target>([
   ['sessions_list', 'sessions'],
   ['session_view', 'view'],
   ['session_end', 'end'],
+  ['plan_management', 'plan'],
 ]);
 
 /**
