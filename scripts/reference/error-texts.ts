@@ -440,7 +440,9 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
       'attribute is optional.',
   },
   upstream_error: {
-    meaning: 'A sign-in provider rejected the request; the page shows its error code and description.',
+    meaning:
+      'A sign-in provider rejected the request. The log line `upstream.failed` shows its error code and ' +
+      'description; the page does not.',
     remedy: 'Check the registration of this service at the provider: redirect URI, scopes, and who may use it.',
   },
   upstream_invalid_response: {
