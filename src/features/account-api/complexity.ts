@@ -24,20 +24,25 @@ const COUNT_COST = 5;
 const HOMESERVER_COST = 5;
 
 /**
- * Mutations that check a password, code or ticket, or change a factor. A request may contain only one of them (S-135).
+ * Mutations that check a password, code, ticket or passkey, or change a factor. A request may contain only one of them
+ * (S-135).
  */
 const GUESSABLE: ReadonlySet<string> = new Set([
   'completeEmailAuthentication',
+  'completePasskeyRegistration',
   'completeTotpEnrolment',
   'deactivateUser',
   'regenerateRecoveryCodes',
   'removeEmail',
+  'removePasskey',
   'removeTotp',
   'resendRecoveryEmail',
   'setPassword',
   'setPasswordByRecovery',
   'startEmailAuthentication',
+  'startPasskeyRegistration',
   'startTotpEnrolment',
+  'unlinkUpstreamAccount',
 ]);
 
 export interface ValidOperation {
@@ -117,7 +122,10 @@ class Estimate {
   #countGuess(name: string): void {
     if (GUESSABLE.has(name)) this.#guesses += 1;
     if (this.#guesses > 1) {
-      throw refusal('QUERY_TOO_COMPLEX', 'a mutation can check at most one password, code or ticket');
+      throw refusal(
+        'QUERY_TOO_COMPLEX',
+        'a mutation can check at most one password, code or ticket, or change one sign-in method',
+      );
     }
   }
 }

@@ -301,6 +301,47 @@ describe('cross-site requests (account-graphql 1.6, S-58)', () => {
   });
 });
 
+describe('a mutation that checks a secret or changes a factor (S-135)', () => {
+  const INPUTS: Readonly<Record<string, string>> = {
+    completeEmailAuthentication: '(input: { id: "x", code: "x" })',
+    completePasskeyRegistration: '(input: { challengeId: "x", response: {} })',
+    completeTotpEnrolment: '(input: { enrolmentId: "x", code: "x" })',
+    deactivateUser: '(input: { hsErase: false })',
+    regenerateRecoveryCodes: '',
+    removeEmail: '(input: { userEmailId: "x" })',
+    removePasskey: '(input: { passkeyId: "x" })',
+    removeTotp: '',
+    resendRecoveryEmail: '(input: { ticket: "x" })',
+    setPassword: '(input: { userId: "x", newPassword: "x" })',
+    setPasswordByRecovery: '(input: { ticket: "x", newPassword: "x" })',
+    startEmailAuthentication: '(input: { email: "x" })',
+    startPasskeyRegistration: '(input: {})',
+    startTotpEnrolment: '',
+    unlinkUpstreamAccount: '(input: { linkId: "x" })',
+  };
+  const OTHERS = [
+    ...['addEmail', 'addUser', 'allowUserCrossSigningReset', 'createOauth2Session', 'endAllSessions'],
+    ...['endBrowserSession', 'endCompatSession', 'endOauth2Session', 'lockUser', 'resendEmailAuthenticationCode'],
+    ...['revokeApplication', 'revokeConsent', 'setCanRequestAdmin', 'setCompatSessionName', 'setDisplayName'],
+    ...['setOauth2SessionName', 'setPasskeyName', 'setPrimaryEmail', 'startDataExport', 'unlockUser'],
+  ];
+
+  test.each(Object.entries(INPUTS))('is executed once per request: %s', async (name, input) => {
+    for (const other of ['setPassword', name]) {
+      const second = `${other}${INPUTS[other]}`;
+      const answer = await gita.query(`mutation { a: ${name}${input} { status } b: ${second} { status } }`);
+      expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+    }
+  });
+
+  test('every mutation is assigned', async () => {
+    const { data } = await gita.query('{ __schema { mutationType { fields(includeDeprecated: true) { name } } } }');
+    const { mutationType } = Object(Object(data).__schema);
+    const names = mutationType.fields.map(({ name }: { readonly name: string }) => name);
+    expect(names.toSorted()).toEqual([...Object.keys(INPUTS), ...OTHERS].toSorted());
+  });
+});
+
 describe('document limits (account-graphql 1.7, S-134)', () => {
   const aliases = (count: number): string =>
     `{ viewer { __typename ${Array.from({ length: count }, (_, index) => `a${index}: __typename`).join(' ')} } }`;
