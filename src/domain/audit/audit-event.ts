@@ -67,6 +67,11 @@ export interface AuditEvent {
  */
 export type AuditActor = Pick<AuditEvent, 'address' | 'clientId' | 'detail' | 'userAgent'>;
 
+/** Returns the JSON for `detail` of statements that add further members themselves. */
+export function actorDetail({ detail }: Pick<AuditActor, 'detail'>): string {
+  return JSON.stringify(detail ?? {});
+}
+
 /** The head of an insert within a larger statement. Values follow in this order. */
 export const INSERT_AUDIT_EVENT =
   'insert into audit_events (id, kind, user_id, client_id, session_id, ip, user_agent, detail, created_at)';

@@ -1,5 +1,7 @@
 import {
+  type AuditActor,
   type AuditEventKind,
+  actorDetail,
   auditEventIdSql,
   INSERT_AUDIT_EVENT,
   newAuditEventId,
@@ -20,6 +22,7 @@ export interface FinishParams {
   readonly auditEventKind: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
+  readonly auditDetail: string;
 }
 
 /**
@@ -42,7 +45,8 @@ export const FINISHING_CTES = `${finishedCte('(:sessionId::uuid is null or id = 
   finish_audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, :auditEventKind::text, :userId::uuid, null, :sessionId::uuid, :ip::inet, :userAgent::text,
-      jsonb_build_object('reason', :reason::text, 'sessions', count(finished.id)), :now::timestamptz
+      :auditDetail::jsonb || jsonb_build_object('reason', :reason::text, 'sessions', count(finished.id)),
+      :now::timestamptz
     from finished having count(finished.id) > 0
   )`;
 
@@ -87,6 +91,8 @@ export interface BrowserSessionEnd {
   /** IP address of the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
+  /** The administrator who ended it, for the audit log. */
+  readonly detail?: AuditActor['detail'];
 }
 
 /**
@@ -112,6 +118,7 @@ export function finishParams(end: BrowserSessionEnd): FinishParams {
     auditEventKind: AUDIT_EVENT_KINDS[end.reason],
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
+    auditDetail: actorDetail(end),
   };
 }
 

@@ -1,4 +1,4 @@
-import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -12,8 +12,10 @@ export interface CompatSessionEnd {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** IP address of the request that ended it, for the audit log. */
-  readonly address: string | undefined;
-  readonly userAgent: string | undefined;
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** The administrator who ended it, for the audit log. */
+  readonly detail?: AuditActor['detail'];
   /** Whether a homeserver is connected, which must be notified of the removed device. */
   readonly syncsDevices: boolean;
 }
@@ -27,6 +29,7 @@ const finish = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
+    readonly detail: string;
   }
 >(
   'finish-compat-session',
@@ -37,7 +40,7 @@ const finish = statement<
   )}
   ${INSERT_AUDIT_EVENT}
   select :auditEventId::uuid, 'session_ended', compat_ended.user_id, null, compat_ended.id, :ip::inet, :userAgent::text,
-         jsonb_build_object('reason', :reason::text), :now::timestamptz
+         :detail::jsonb || jsonb_build_object('reason', :reason::text), :now::timestamptz
     from compat_ended`,
 );
 
@@ -48,7 +51,7 @@ const finish = statement<
 export async function finishCompatSession(
   queryable: Queryable,
   id: CompatSessionId,
-  { reason = 'logout', now, address, userAgent, syncsDevices }: CompatSessionEnd,
+  { reason = 'logout', now, address, userAgent, detail, syncsDevices }: CompatSessionEnd,
 ): Promise<boolean> {
   const written = await queryable.execute(finish, {
     id: toUuid(id),
@@ -57,6 +60,7 @@ export async function finishCompatSession(
     auditEventId: newAuditEventId(now),
     ip: address ?? null,
     userAgent: userAgent ?? null,
+    detail: actorDetail({ detail }),
     ...sessionEndParams(syncsDevices),
   });
   return written > 0;

@@ -3,11 +3,11 @@
  * changed by their modules in one transaction (account-graphql 5.1).
  */
 import { type EmailAddress, partOfAddress } from '#domain/accounts/email-address.ts';
-import { recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { ClientId, UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 
 export interface EmailChangeDeps {
@@ -17,13 +17,7 @@ export interface EmailChangeDeps {
 }
 
 /** Who changed it, and from where. */
-export interface ChangedBy {
-  readonly address?: string | undefined;
-  readonly userAgent?: string | undefined;
-  /** The administrator's application. */
-  readonly client?: ClientId | undefined;
-  /** The administrator, if the application acts for a user. */
-  readonly admin?: UserId | undefined;
+export interface ChangedBy extends AuditActor {
   /** Language of the request, for the email; undefined to use the account's language. */
   readonly language?: string | undefined;
 }
@@ -38,16 +32,16 @@ export async function recordEmailChange(
   kind: 'email_added' | 'email_removed',
   change: ChangedBy & { readonly user: UserId; readonly email: EmailAddress; readonly now: number },
 ): Promise<void> {
-  const { user, email, now, address, userAgent, client, admin, language } = change;
+  const { user, email, now, address, userAgent, clientId, language } = change;
   const detail = { email: partOfAddress(email) };
   const eventId = await recordAuditEvent(transaction, {
     kind,
     at: now,
     userId: user,
-    clientId: client,
+    clientId,
     address,
     userAgent,
-    detail: { ...detail, ...(admin !== undefined && { admin }) },
+    detail: { ...change.detail, ...detail },
   });
   if (sendsNotices) await queueNotice(transaction, kind, { user, eventId, detail, language, now });
   await queueProvisioning(transaction, homeserver, { userId: user, now });

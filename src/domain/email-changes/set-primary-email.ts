@@ -16,7 +16,7 @@ export type SetPrimaryEmailOutcome = 'set' | 'not-found';
 export async function setPrimaryEmail(
   { database, clock, log }: { readonly database: Database; readonly clock: Clock; readonly log: Log },
   { userId: user, email: text, emailKey: key }: UserEmail,
-  { address, userAgent, client, admin }: ChangedBy,
+  { address, userAgent, clientId, detail }: ChangedBy,
 ): Promise<SetPrimaryEmailOutcome> {
   const email = parseStoredEmailAddress(text) ?? { address: text, key };
   const outcome = await database.transaction<SetPrimaryEmailOutcome | 'unchanged'>(
@@ -28,10 +28,10 @@ export async function setPrimaryEmail(
         kind: 'primary_email_changed',
         at: clock.now(),
         userId: user,
-        clientId: client,
+        clientId,
         address,
         userAgent,
-        detail: { email: partOfAddress(email), ...(admin !== undefined && { admin }) },
+        detail: { ...detail, email: partOfAddress(email) },
       });
       await makeEmailPrimary(transaction, user, key);
       return 'set';

@@ -1,4 +1,4 @@
-import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from '#domain/compat-sessions/end-compat-session.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
@@ -24,6 +24,8 @@ export interface OAuth2SessionEnd {
   /** IP address of the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
+  /** The administrator who ended it, for the audit log. */
+  readonly detail?: AuditActor['detail'];
   /** Whether a homeserver is connected, which must be notified of the removed device. */
   readonly syncsDevices: boolean;
 }
@@ -47,6 +49,7 @@ export async function endOAuth2Session(
     auditEventId: newAuditEventId(end.now),
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
+    detail: actorDetail(end),
     ...sessionEndParams(end.syncsDevices),
   });
   return row !== undefined;
@@ -62,6 +65,7 @@ const endSession = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
+    readonly detail: string;
   }
 >(
   'end-oauth2-session',
@@ -72,7 +76,7 @@ const endSession = statement<
   )}, audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
-           jsonb_build_object('reason', :reason::text), :now::timestamptz
+           :detail::jsonb || jsonb_build_object('reason', :reason::text), :now::timestamptz
       from ended where id = :id::uuid
   )
   select id from ended where id = :id::uuid`,

@@ -86,7 +86,8 @@ const signOutSessions = statement<
     select :oauthEventId::uuid, 'session_ended', :userId::uuid,
            case when count(ended.id) = 1 then (array_agg(ended.client_id))[1] end,
            case when count(ended.id) = 1 then (array_agg(ended.id))[1] end, :ip::inet, :userAgent::text,
-           jsonb_build_object('reason', :reason::text, 'sessions', count(ended.id)), :now::timestamptz
+           :auditDetail::jsonb || jsonb_build_object('reason', :reason::text, 'sessions', count(ended.id)),
+           :now::timestamptz
       from ended having count(ended.id) > 0
   )
   select count(finished.id)::integer as finished from finished`,

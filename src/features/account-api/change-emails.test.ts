@@ -285,6 +285,34 @@ describe('administrators', () => {
     await mails.deliver(service.core);
   });
 
+  test('appear as administrators among the security events of the user, without an address', async () => {
+    const [mia, root] = [await person(1), await administrator()];
+    clock.advanceSeconds(1);
+    const added = await root.query(
+      'mutation($email: String!, $userId: ID!) { addEmail(input: { email: $email, userId: $userId }) { email { id } } }',
+      { email: 'mia@work.example', userId: mia.id },
+    );
+    const { id } = Object(added.data).addEmail.email;
+    clock.advanceSeconds(1);
+    expect((await root.query(SET_PRIMARY, { id })).data).toMatchObject({ setPrimaryEmail: { status: 'SET' } });
+    clock.advanceSeconds(1);
+    expect((await remove(root, mia.emails[0])).status).toBe('REMOVED');
+    const { data } = await mia.here.query(
+      '{ viewer { ... on User { securityEvents(last: 3) { nodes { kind actor ip userAgent { raw } } } } } }',
+    );
+    expect(Object(data).viewer.securityEvents.nodes).toEqual(
+      ['EMAIL_ADDED', 'PRIMARY_EMAIL_CHANGED', 'EMAIL_REMOVED'].map((kind) => ({
+        kind,
+        actor: 'ADMIN',
+        ip: null,
+        userAgent: null,
+      })),
+    );
+    const notices = await mails.deliver(service.core);
+    expect(notices).toHaveLength(3);
+    for (const { text } of notices) expect(text).not.toContain('IP address');
+  });
+
   test('get the reason why an address cannot be added', async () => {
     const [jan, kai, root] = [await person(1), await person(1), await administrator()];
     const add = async (email: string, more: object = {}) => {

@@ -15,6 +15,7 @@ const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const clock = new FakeClock();
 let service: TestService;
 let client: ChatOAuthClient;
+let adminId: string;
 
 beforeAll(async () => {
   service = await startService(
@@ -27,6 +28,7 @@ beforeAll(async () => {
   );
   client = new ChatOAuthClient(service, CLIENT);
   for (const name of ['jonas', 'karla']) await service.registerUser(name, PASSWORD);
+  adminId = await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
 });
 
 afterAll(async () => {
@@ -185,6 +187,43 @@ async function newSession(kind: 'browser' | 'application' | 'chat client', calle
     }
   }
 }
+
+test.each([
+  ['browser', END_BROWSER],
+  ['application', END_OAUTH2],
+  ['chat client', END_COMPAT],
+] as const)('shows a user that an administrator ended a %s session, without an address', async (kind, document) => {
+  const [jonas, other] = [await signedIn('jonas'), await signedIn('jonas')];
+  const root = await signedIn('root');
+  const scope = 'openid urn:mas:graphql:* urn:mas:admin';
+  const { accessToken } = await client.signIn(root.browser ?? expect.fail('no browser'), scope);
+  const admin = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
+  const id = await newSession(kind, other);
+  clock.advanceSeconds(1);
+  expect(JSON.stringify((await admin.query(document, { id })).data)).toContain('"status":"ENDED"');
+  const { data } = await jonas.query(
+    '{ viewer { ... on User { securityEvents(last: 1) { nodes { kind actor ip userAgent { raw } } } } } }',
+  );
+  expect(Object(data).viewer.securityEvents.nodes).toEqual([
+    { kind: 'SESSION_ENDED', actor: 'ADMIN', ip: null, userAgent: null },
+  ]);
+  const [event] = await sql(
+    service.database,
+    `select detail from audit_events where session_id = $1 and kind = 'session_ended'`,
+    [toUuid(parseId(id.split(':')[1] ?? '') ?? expect.fail(id))],
+  );
+  expect(event).toMatchObject({ detail: { actor: 'admin', admin: adminId, reason: 'admin' } });
+
+  const own = await newSession('browser', root);
+  await admin.query(END_BROWSER, { id: own });
+  expect(await endingsOf(own)).toBe(1);
+  const [ended] = await sql(
+    service.database,
+    `select kind, host(ip) as ip, detail from audit_events where session_id = $1 order by id desc limit 1`,
+    [toUuid(parseId(own.split(':')[1] ?? '') ?? expect.fail(own))],
+  );
+  expect(ended).toMatchObject({ kind: 'logout', ip: '127.0.0.1', detail: { reason: 'logout' } });
+});
 
 /** How often the end of a session was recorded. */
 async function endingsOf(nodeId: string): Promise<number> {

@@ -3,10 +3,13 @@
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
 import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
+import type { ChangedBy } from '#domain/email-changes/record-email-change.ts';
 import { removeOwnEmail } from '#domain/email-changes/remove-own-email.ts';
 import { setPrimaryEmail } from '#domain/email-changes/set-primary-email.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import type { UserId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
+import { actorOf } from '../context/actor.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { confirmPerson } from '../context/confirm-person.ts';
 import { refusal } from '../context/graphql-refusal.ts';
@@ -119,7 +122,7 @@ async function removeEmail(
     throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });
   }
   const deps = { ...context.core, keepsOneEmail: account.keepsOneEmail };
-  const outcome = await removeOwnEmail(deps, email, changedBy(context));
+  const outcome = await removeOwnEmail(deps, email, changedBy(context, email.userId));
   context.forget();
   switch (outcome) {
     case 'removed':
@@ -150,7 +153,7 @@ async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, con
   }
   const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
   if (email === undefined) return { status: 'INVALID', user };
-  const outcome = await addEmailUnproven(core, user.id, email, changedBy(context));
+  const outcome = await addEmailUnproven(core, user.id, email, changedBy(context, user.id));
   context.forget();
   if (outcome.ok) return { status: 'ADDED', user, email: await findUserEmail(outcome.id, context) };
   switch (outcome.reason) {
@@ -167,7 +170,7 @@ async function choosePrimaryEmail(nodeId: string, context: AccountContext): Prom
   const email = await findUserEmail(idOf('UserEmail', nodeId), context);
   if (email === undefined) return { status: 'NOT_FOUND' };
   requireEmailChangeAllowed(context);
-  const outcome = await setPrimaryEmail(context.core, email, changedBy(context));
+  const outcome = await setPrimaryEmail(context.core, email, changedBy(context, email.userId));
   context.forget();
   return outcome === 'set' ? { status: 'SET', user: await findUser(email.userId, context) } : { status: 'NOT_FOUND' };
 }
@@ -178,10 +181,8 @@ function requireEmailChangeAllowed({ core, reads }: AccountContext): void {
 }
 
 /** The actor for the audit log and the emails. An administrator's language need not be the user's. */
-function changedBy({ browser, caller, reads, request }: AccountContext) {
-  const { clientAddress: address, userAgent } = request;
-  if (caller.kind === 'oauth' && reads === 'anybody') {
-    return { address, userAgent, client: caller.clientId, admin: caller.user?.id };
-  }
-  return { address, userAgent, language: browser.pages.language(request).language };
+function changedBy(context: AccountContext, user: UserId): ChangedBy {
+  const { browser, reads, request } = context;
+  const language = reads === 'anybody' ? undefined : browser.pages.language(request).language;
+  return { ...actorOf(context, user), language };
 }

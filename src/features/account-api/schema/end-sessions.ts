@@ -2,7 +2,9 @@
 import { finishCompatSession } from '#domain/compat-sessions/finish-compat-session.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
+import type { UserId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
+import { actorOf, actsAsAdministrator } from '../context/actor.ts';
 import { builder } from './builder.ts';
 import { findBrowserSession, findCompatSession, findOauth2Session } from './find-objects.ts';
 import {
@@ -82,7 +84,7 @@ async function endBrowserSession(nodeId: string, context: AccountContext): Promi
   const session = await findBrowserSession(id, context);
   if (session === undefined) return { status: 'NOT_FOUND' };
   const { core, browser, caller, request } = context;
-  await signOut(core, { userId: session.userId, which: id, reason: 'logout', ...endedBy(context) });
+  await signOut(core, { userId: session.userId, which: id, ...endedBy(context, session.userId) });
   if (caller.kind === 'browser' && caller.session.id === id) browser.viewers.forget(request);
   context.forget();
   return { status: 'ENDED', session: await findBrowserSession(id, context) };
@@ -90,24 +92,31 @@ async function endBrowserSession(nodeId: string, context: AccountContext): Promi
 
 async function endCompatSession(nodeId: string, context: AccountContext): Promise<Ended<CompatSessionModel>> {
   const id = idOf('CompatSession', nodeId);
-  if ((await findCompatSession(id, context)) === undefined) return { status: 'NOT_FOUND' };
+  const session = await findCompatSession(id, context);
+  if (session === undefined) return { status: 'NOT_FOUND' };
   const { database, homeserver } = context.core;
-  await finishCompatSession(database, id, { syncsDevices: homeserver.isConnected, ...endedBy(context) });
+  await finishCompatSession(database, id, {
+    syncsDevices: homeserver.isConnected,
+    ...endedBy(context, session.userId),
+  });
   context.forget();
   return { status: 'ENDED', session: await findCompatSession(id, context) };
 }
 
 async function endOauth2Session(nodeId: string, context: AccountContext): Promise<Ended<Oauth2SessionModel>> {
   const id = idOf('Oauth2Session', nodeId);
-  if ((await findOauth2Session(id, context)) === undefined) return { status: 'NOT_FOUND' };
+  const session = await findOauth2Session(id, context);
+  if (session === undefined) return { status: 'NOT_FOUND' };
   const { database, homeserver } = context.core;
   const syncsDevices = homeserver.isConnected;
-  await endOAuth2Session(database, id, { reason: 'logout', syncsDevices, ...endedBy(context) });
+  await endOAuth2Session(database, id, { syncsDevices, ...endedBy(context, session.userId) });
   context.forget();
   return { status: 'ENDED', session: await findOauth2Session(id, context) };
 }
 
-/** For the audit log. */
-function endedBy({ core, request }: AccountContext) {
-  return { now: core.clock.now(), address: request.clientAddress, userAgent: request.userAgent };
+/** For the audit log. The client that it names is that of the ended session. */
+function endedBy(context: AccountContext, user: UserId | undefined) {
+  const { clientId: _, ...actor } = actorOf(context, user);
+  const reason: 'admin' | 'logout' = actsAsAdministrator(context.caller, user) ? 'admin' : 'logout';
+  return { now: context.core.clock.now(), reason, ...actor };
 }

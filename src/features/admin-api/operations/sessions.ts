@@ -15,6 +15,7 @@ import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
+import { actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, time, timeOrNull } from '../definition/documents.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
 import {
@@ -204,13 +205,14 @@ export const sessionOperations: readonly Operation[] = [
     description: 'Client sessions that were started in this browser continue, unless their settings end them with it.',
     ...BROWSERS,
     ...FINISH,
-    run: async ({ core }, { id, user_id, finished_at }) => {
+    run: async ({ core, caller }, { id, user_id, finished_at }) => {
       await core.activity.flush();
       const end = {
         userId: fromUuid<'user'>(user_id),
         which: fromUuid<'browser-session'>(id),
         reason: 'admin',
         now: core.clock.now(),
+        detail: actorOf(caller).detail,
       } as const;
       if (finished_at !== null || (await signOut(core, end)) === 0) throw new LatchkeyError('already_finished');
     },
@@ -248,9 +250,14 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...APPLICATIONS,
     ...FINISH,
-    run: async ({ core }, { id }) => {
+    run: async ({ core, caller }, { id }) => {
       await core.activity.flush();
-      const end = { reason: 'admin', now: core.clock.now(), syncsDevices: core.homeserver.isConnected } as const;
+      const end = {
+        reason: 'admin',
+        now: core.clock.now(),
+        detail: actorOf(caller).detail,
+        syncsDevices: core.homeserver.isConnected,
+      } as const;
       const isEnded = await endOAuth2Session(core.database, fromUuid<'oauth2-session'>(id), end);
       if (!isEnded) throw new LatchkeyError('already_finished');
     },
@@ -278,13 +285,12 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...CHAT_CLIENTS,
     ...FINISH,
-    run: async ({ core }, { id, finished_at }) => {
+    run: async ({ core, caller }, { id, finished_at }) => {
       await core.activity.flush();
       const end = {
         reason: 'admin',
         now: core.clock.now(),
-        address: undefined,
-        userAgent: undefined,
+        detail: actorOf(caller).detail,
         syncsDevices: core.homeserver.isConnected,
       } as const;
       const isEnded = await finishCompatSession(core.database, fromUuid<'compat-session'>(id), end);

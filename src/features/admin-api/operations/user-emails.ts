@@ -5,13 +5,13 @@ import { removeEmail } from '#domain/accounts/user-emails.ts';
 import { type UserEmailRecord, userEmails } from '#domain/administration/email-listing.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
-import { type ChangedBy, recordEmailChange } from '#domain/email-changes/record-email-change.ts';
+import { recordEmailChange } from '#domain/email-changes/record-email-change.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
+import { actorOf } from '../definition/caller.ts';
 import { type Resource, single, time } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, ulid } from '../definition/fields.ts';
 import {
-  type AdminCall,
   actionOperation,
   getOperation,
   listOperation,
@@ -89,7 +89,7 @@ export const userEmailOperations: readonly Operation[] = [
       const { user_id, email: typed } = await readBody(context, addressBody);
       const email = parseEmailAddress(typed);
       if (email === undefined) throw new LatchkeyError('invalid_email', { members: { pointer: '/email' } });
-      const outcome = await addEmailUnproven(core, fromUuid<'user'>(user_id), email, changedBy(call));
+      const outcome = await addEmailUnproven(core, fromUuid<'user'>(user_id), email, actorOf(call.caller));
       if (!outcome.ok) {
         throw outcome.reason === 'deactivated' ? missing('user') : new LatchkeyError('email_in_use');
       }
@@ -111,7 +111,7 @@ export const userEmailOperations: readonly Operation[] = [
       const email = parseStoredEmailAddress(stored);
       if (email === undefined) throw new TypeError('stored email address is invalid');
       const user = fromUuid<'user'>(user_id);
-      const change = { ...changedBy(call), user, email, now: core.clock.now() };
+      const change = { ...actorOf(call.caller), user, email, now: core.clock.now() };
       await core.database.transaction(
         async (transaction) => {
           // Recorded before the removal, so that the removed address is notified too.
@@ -127,8 +127,4 @@ export const userEmailOperations: readonly Operation[] = [
 /** A filter value that is not an email address matches nothing. */
 function keyOfFilter(email: string): string {
   return parseStoredEmailAddress(email)?.key ?? email.toLowerCase();
-}
-
-function changedBy({ caller }: AdminCall): ChangedBy {
-  return { client: caller.clientId, admin: caller.user?.id };
 }
