@@ -200,6 +200,43 @@ const FAULTS = [
     },
   },
   {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a citation of a section that does not exist',
+    says: /clock\.ts:\d+: operations has no section 99\.1/,
+    plant: (at) =>
+      appendFileSync(at('src/platform/base/clock.ts'), '\n/** As specified (operations 5.4,\n * 99.1). */\n'),
+  },
+  {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a citation of a row that does not exist',
+    says: /ids\.ts:\d+: oauth 6\.3 has no row 99/,
+    plant: (at) => appendFileSync(at('src/platform/base/ids.ts'), '\n/** Step 99 of oauth 6.3. */\n'),
+  },
+  {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a test of an attack that does not exist',
+    says: /clean-up\.ts:\d+: no row S-999/,
+    plant: (at) => appendFileSync(at('test/support/clean-up.ts'), "\nconst planted = 'withstands S-999';\n"),
+  },
+  {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a citation of a decision that does not exist',
+    says: /README\.md:\d+: no decision 9999-/,
+    plant: (at) => appendFileSync(at('docs/README.md'), '\nSee decision 9999.\n'),
+  },
+  {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a section number without its document',
+    says: /spans\.ts:\d+: write the document and the number/,
+    plant: (at) => appendFileSync(at('src/platform/base/spans.ts'), '\n/** As specified (5.4). */\n'),
+  },
+  {
+    check: ['node', '.ci/checks/citations.js'],
+    fault: 'a document of the specification that cites a section that does not exist',
+    says: /specification\/oauth\.md:\d+: security has no section 99/,
+    plant: (at) => appendFileSync(at('docs/specification/oauth.md'), '\nSee [`security.md`](security.md) 99.\n'),
+  },
+  {
     check: ['node', '.ci/checks/plain-english.js'],
     fault: 'a guide in odd phrases',
     says: /manual: "told" \d+/,
