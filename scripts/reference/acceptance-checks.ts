@@ -4,7 +4,7 @@ import { CHECKS, type Clause } from '../../test/acceptance/checks.ts';
 export function acceptanceChecksPage(): string {
   return [
     '# Acceptance checks\n\n',
-    'The acceptance checks of the operations specification, clause by clause, ',
+    'The acceptance checks of the [operations specification](../specification/operations.md), clause by clause, ',
     'and the tests that prove them. `npm test -- FILE -t WORDS` runs one. Files in `tools/` and `bench/` ' +
       'are standalone ',
     'programs ([tools](../../tools/README.md)).\n\n',

@@ -62,8 +62,8 @@ function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly numb
 export function attackTestsPage(root: string): string {
   return [
     '# Attack tests\n\n',
-    'The attacks of the security specification and the tests that perform them. Test names contain the ' +
-      'number. Attacks on ',
+    'The attacks of the [security specification](../specification/security.md) and the tests that perform them. Test ' +
+      'names contain the number. Attacks on ',
     'features that are not implemented are added with the feature.\n\n',
     '`node scripts/generate-reference.js` writes this page.\n\n',
     '| Attack | Description | Tests |\n|---|---|---|\n',
@@ -75,7 +75,8 @@ export function attackTestsPage(root: string): string {
 export function faultsPage(root: string): string {
   return [
     '# Faults\n\n',
-    'The faults of the security specification and what injects them: tests, and programs in `tools/`. Those in ',
+    'The faults of the [security specification](../specification/security.md) and what injects them: tests, and ' +
+      'programs in `tools/`. Those in ',
     '`tools/faults/rows/` inject one fault while users and clients use several instances. They then ' +
       'compare a journal ',
     'of all acknowledged changes with the state of the service.\n\n',
