@@ -164,6 +164,28 @@ test('look-ups whose connection is lost are sent again', async () => {
   expect((await Promise.all(asked)).map((row) => row?.number)).toEqual([3, 4, 5]);
 });
 
+test('joined look-ups whose prepared statement is lost are prepared again', ON_BUSY_MACHINES, async () => {
+  const single = await createTestDatabase({ log, maxConnections: 2 });
+  try {
+    const keys = ['0', '1', '2', '3', '4'];
+    const readAll = () => Promise.all(keys.map((key) => single.database.first(read, { key, pause: 0 })));
+    await readAll();
+    const forget = statement<unknown, Record<string, never>>(
+      'test.forget',
+      `do $do$ begin
+        execute 'deallocate ' || quote_ident((
+          select name from pg_prepared_statements where statement like 'select%unnest%server_state%'
+        ));
+      end $do$`,
+    );
+    await single.database.execute(forget, {});
+    expect(await sent('test.read', readAll)).toBe(keys.length);
+    expect(await sent('test.read', readAll)).toBe(2);
+  } finally {
+    await single.drop();
+  }
+});
+
 test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, async () => {
   const first = Promise.all(['0', '1'].map((key) => readValue(key, PAUSE_SECONDS)));
   const isSent = sent('test.read.joined', async () => {

@@ -1,5 +1,5 @@
 import type { Task } from '#platform/base/tasks.ts';
-import { chargeAnswer } from './connection.ts';
+import { type Connection, chargeAnswer } from './connection.ts';
 import { ConnectionLost, toCallersError, tooLate } from './failures.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
@@ -19,6 +19,8 @@ interface JoinedStatementsOptions {
   readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
   /** Sent in one group with each statement. */
   readonly before: readonly Command[];
+  /** Replaces what the failure shows to be out of date. */
+  readonly renew: (failure: unknown, connection: Connection) => void;
   /** Sends a single statement. Calls `answered` before its caller continues. */
   readonly sendAlone: (asked: Asked, answered?: () => void) => void;
 }
@@ -26,7 +28,7 @@ interface JoinedStatementsOptions {
 /** Larger batches save nothing more and delay the first answer. */
 const MAX_JOINED = 64;
 /** Statements of one kind in flight: the server executes one while it receives the next. */
-const MAX_UNDER_WAY = 2;
+const MAX_IN_FLIGHT = 2;
 /** After this time, statements in flight no longer delay others, which then use another connection. */
 const PATIENCE_MS = 2;
 
@@ -59,7 +61,7 @@ class Kind {
   readonly #joined: AnyStatement;
   readonly #options: JoinedStatementsOptions;
   #waiting: Asked[] = [];
-  #underWay = 0;
+  #inFlight = 0;
   #lastSentAt = 0;
   #patience: NodeJS.Timeout | undefined;
 
@@ -75,7 +77,7 @@ class Kind {
 
   #sendWaiting(): void {
     const now = performance.now();
-    if (this.#underWay >= MAX_UNDER_WAY && now - this.#lastSentAt < PATIENCE_MS) {
+    if (this.#inFlight >= MAX_IN_FLIGHT && now - this.#lastSentAt < PATIENCE_MS) {
       this.#patience ??= setTimeout(() => {
         this.#patience = undefined;
         if (this.#waiting.length > 0) this.#sendWaiting();
@@ -84,7 +86,7 @@ class Kind {
     }
     const batch = this.#waiting.length > MAX_JOINED ? this.#waiting.splice(0, MAX_JOINED) : this.#waiting;
     if (batch === this.#waiting) this.#waiting = [];
-    this.#underWay += 1;
+    this.#inFlight += 1;
     this.#lastSentAt = now;
     const [first] = batch;
     if (first !== undefined && batch.length === 1) this.#options.sendAlone(first, this.#answered);
@@ -92,12 +94,12 @@ class Kind {
   }
 
   readonly #answered = (): void => {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     if (this.#waiting.length > 0) this.#sendWaiting();
   };
 
   #sendJoined(batch: readonly Asked[]): void {
-    const { pool, before, toCommand } = this.#options;
+    const { pool, before, renew, toCommand } = this.#options;
     pool.take(
       (connection) => {
         const asked = batch.filter(isStillWanted);
@@ -113,6 +115,7 @@ class Kind {
           undefined,
           (failure, completed) => {
             pool.giveBack(connection);
+            if (completed === undefined) renew(failure, connection);
             this.#answered();
             if (completed === undefined) this.#failed(asked, sentAt, failure);
             else this.#completed(asked, sentAt, completed);

@@ -42,6 +42,7 @@ export class SingleStatements {
     this.#options = options;
     this.#joined = new JoinedStatements({
       ...options,
+      renew: (failure, connection) => this.#renew(failure, connection),
       sendAlone: (asked, answered) => this.#sendAlone(asked, undefined, answered),
     });
   }
@@ -98,10 +99,16 @@ export class SingleStatements {
   #mayRetry(mayRepeat: boolean, failure: unknown, retries: number, connection: Connection): boolean {
     if (isConflict(failure) || isLockTimeout(failure)) return retries < MAX_RETRIES;
     if (failure instanceof ConnectionLost) return mayRepeat && retries < MAX_RETRIES;
+    return this.#renew(failure, connection) && retries === 0;
+  }
+
+  /**
+   * Replaces what the failure shows to be out of date: the server or connections.
+   * @returns whether the statement may succeed with the replacement
+   */
+  #renew(failure: unknown, connection: Connection): boolean {
     if (isReadOnlyServer(failure)) this.#options.leaveServer();
-    if (retries > 0) return false;
-    if (isReadOnlyServer(failure)) return true;
-    if (isStalePlan(failure)) this.#options.renewConnections();
+    else if (isStalePlan(failure)) this.#options.renewConnections();
     else if (isUnknownName(failure)) connection.retire();
     else return false;
     return true;
