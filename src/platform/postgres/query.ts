@@ -4,6 +4,7 @@
  */
 import { type Client, type FieldDef, Query, type QueryResult, type Connection as Wire } from 'pg';
 import driverUtils from 'pg/lib/utils.js';
+import { executeMessage } from './messages.ts';
 
 declare module 'pg' {
   interface Connection {
@@ -148,6 +149,25 @@ class PreparedQuery extends Query {
     const name = this.name;
     const guard = this.#guard;
     this.#shape = this.#shapes.get(name);
+    if (guard === undefined && this.#shape !== undefined && isPrepared(wire, name)) this.#execute(wire, name);
+    else this.#prepareAndExecute(wire, name, guard);
+  }
+
+  /** The common case, in one write. */
+  #execute(wire: Wire, name: string): void {
+    let message: Buffer;
+    try {
+      message = executeMessage(name, this.#params.map(encode));
+    } catch (error) {
+      // A parameter cannot be encoded. An empty group makes the driver continue with the next query.
+      this.#failure = error;
+      wire.sync();
+      return;
+    }
+    if (wire.stream.writable) wire.stream.write(message);
+  }
+
+  #prepareAndExecute(wire: Wire, name: string, guard: Command | undefined): void {
     wire.stream.cork();
     try {
       // Both before anything is executed: what comes after a failure is skipped, and would not be prepared.
@@ -205,9 +225,13 @@ class PreparedQuery extends Query {
 }
 
 function prepare(wire: Wire, name: string, text: string): void {
-  if ((wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined) return;
+  if (isPrepared(wire, name)) return;
   wire.parse({ name, text, types: [] }, true);
   wire.submittedNamedStatements[name] = text;
+}
+
+function isPrepared(wire: Wire, name: string): boolean {
+  return (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined;
 }
 
 /** One function for all queries: the driver's class has a property here, which a method cannot override. */
