@@ -11,6 +11,7 @@ import { requestSpan } from './request-span.ts';
 import type { HttpResponse } from './response.ts';
 import type { CommonHeaders } from './response-headers.ts';
 import type { Route } from './route.ts';
+import { sendBody } from './send-body.ts';
 
 const STATUS_CLASSES = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx'];
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
@@ -51,7 +52,7 @@ export class Responder {
       this.#account(exchange, answer.status);
     } finally {
       // The response head is written, so the response must be sent even if something fails here.
-      response.end(request.method === 'HEAD' ? undefined : answer.body);
+      sendBody(response, request.method === 'HEAD' ? undefined : answer.body);
       if (isAborted) {
         this.#options.log.debug('http.server.aborted', 'client disconnected before the response');
       }
