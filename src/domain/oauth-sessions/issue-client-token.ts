@@ -2,8 +2,8 @@ import type { Client } from '#domain/clients/client.ts';
 import { clientIsCurrent } from '#domain/clients/liveness.ts';
 import { newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { append } from '#platform/postgres/append.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { joinableWrite } from '#platform/postgres/joinable-write.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { TokenTarget } from './open-session.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
@@ -51,7 +51,7 @@ export async function issueTokenToClient(
  * Opens a session without a user and stores its only token. Returns no row if the cached record of the client is
  * outdated.
  */
-const issueClientToken = append<
+const issueClientToken = joinableWrite<
   { id: string },
   {
     readonly clientId: string;

@@ -4,6 +4,7 @@ import { clientIsCurrent } from '#domain/clients/liveness.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { joinableWrite } from '#platform/postgres/joinable-write.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { RefreshTokenRow, RefreshVerdict } from './judge-refresh-token.ts';
@@ -11,9 +12,11 @@ import { accessTokenIsUnrevoked, oauthSessionIsLive, refreshTokenIsLive } from '
 import type { PresentedToken, SuccessorPair } from './refresh-successor.ts';
 import {
   type RenewalParams,
+  ROTATION_TYPES,
   type RotationParams,
   renewalSql,
   rotationSql,
+  SESSION_LOCK,
   storeSuccessor,
   type TokenTables,
 } from './store-successor.ts';
@@ -104,26 +107,31 @@ interface GrantParams {
   readonly tokenKey: string | null;
 }
 
+const GRANT_TYPES = { clientVersion: 'integer', scope: 'text[]', resources: 'text[]', tokenKey: 'text' } as const;
+
 const TABLES: TokenTables = {
   refreshTokens: 'oauth2_refresh_tokens',
   accessTokens: 'oauth2_access_tokens',
+  sessions: 'oauth2_sessions',
   // Reads the current client and user.
-  liveSession: `
-  select s.id
-    from oauth2_sessions s
-    join oauth2_clients c on c.id = s.client_id and ${clientIsCurrent('c', ':clientVersion::integer')}
-   where s.id = :sessionId::uuid and ${oauthSessionIsLive('s')}
-     and not exists (
-       select from users u where u.id = s.user_id and not ${accountIsUsable('u')}
-     )
-     for share of s`,
+  sessionIsLive: (clientVersion) => `${oauthSessionIsLive('s')}
+     and exists (select from oauth2_clients c where c.id = s.client_id and ${clientIsCurrent('c', clientVersion)})
+     and not exists (select from users u where u.id = s.user_id and not ${accountIsUsable('u')})`,
   refreshTokenIsLive,
   accessTokenIsUnrevoked,
-  grant: { columns: 'scope, resources, dpop_jkt', values: ':scope::text[], :resources::text[], :tokenKey::text' },
+  grantColumns: [
+    { column: 'scope', parameter: 'scope', type: GRANT_TYPES.scope },
+    { column: 'resources', parameter: 'resources', type: GRANT_TYPES.resources },
+    { column: 'dpop_jkt', parameter: 'tokenKey', type: GRANT_TYPES.tokenKey },
+  ],
 };
 
 const STATEMENTS = {
-  rotate: statement<{ id: string }, RotationParams & GrantParams>('rotate-refresh-token', rotationSql(TABLES)),
+  rotate: joinableWrite<{ id: string }, RotationParams & GrantParams>(
+    'rotate-refresh-token',
+    { ...ROTATION_TYPES, ...GRANT_TYPES },
+    rotationSql(TABLES),
+  ),
   renew: statement<{ id: string }, RenewalParams & GrantParams>('renew-access-token', renewalSql(TABLES)),
   prefixes: { refreshToken: 'mar', accessToken: 'mat' },
 } as const;
@@ -144,7 +152,10 @@ const issueAnotherAccessToken = statement<
   }
 >(
   'issue-another-access-token',
-  `with live as materialized (${TABLES.liveSession}
+  `with live as materialized (
+    select s.id from oauth2_sessions s
+     where s.id = :sessionId::uuid and ${TABLES.sessionIsLive(':clientVersion::integer')}
+       ${SESSION_LOCK}
   ), kept as (
     update oauth2_refresh_tokens t
        set access_token_id = :accessTokenId::uuid, first_used_at = coalesce(t.first_used_at, :now::timestamptz)

@@ -438,6 +438,44 @@ describe('races for one refresh token', () => {
     expect(rows).toEqual({ refresh: 1, access: 1 });
   });
 
+  test('requests that are joined in one statement are decided individually', async () => {
+    const sessions: Awaited<ReturnType<typeof signIn>>[] = [];
+    for (let index = 0; index < 12; index += 1) sessions.push(await signIn());
+    const [ended] = sessions;
+    if (ended === undefined) throw new Error('no session');
+    const end = { reason: 'client_revoked', now: clock.now(), syncsDevices: false } as const;
+    await endOAuth2Session(db.database, ended.sessionId, end);
+    const presented = Array.from({ length: 4 }, () => sessions).flat();
+    const outcomes = await Promise.all(presented.map(({ refreshToken }) => present(refreshToken)));
+    for (const [index, { sessionId }] of sessions.entries()) {
+      const own = outcomes.filter((_, at) => presented[at]?.sessionId === sessionId);
+      if (index === 0) expect(own).toEqual(own.map(() => ({ ok: false, reason: 'session-ended' })));
+      else expect(new Set(own.map((outcome) => outcome.ok && outcome.pair.refreshToken)).size).toBe(1);
+    }
+    const stored = await sql(
+      db.database,
+      `select count(*)::int as total, count(*) filter (where consumed_at is null)::int as live
+         from oauth2_refresh_tokens where session_id = any ($1::uuid[]) group by session_id`,
+      [sessions.slice(1).map(({ sessionId }) => toUuid(sessionId))],
+    );
+    expect(stored).toEqual(sessions.slice(1).map(() => ({ total: 2, live: 1 })));
+  });
+
+  test('refreshes of many sessions while all are ended leave no usable token', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const sessions: Awaited<ReturnType<typeof signIn>>[] = [];
+      for (let index = 0; index < 12; index += 1) sessions.push(await signIn());
+      const refreshed = sessions.map(({ refreshToken }) => present(refreshToken));
+      await sql(second, `update oauth2_sessions set finished_at = now() where id = any ($1::uuid[])`, [
+        sessions.toReversed().map(({ sessionId }) => toUuid(sessionId)),
+      ]);
+      for (const outcome of await Promise.all(refreshed)) {
+        if (outcome.ok) expect(await isActive('access-token', outcome.pair.accessToken)).toBe(false);
+        else expect(outcome.reason).toBe('session-ended');
+      }
+    }
+  });
+
   test('without a grace period the losers of a race still get the winner’s pair', async () => {
     const rules = { ...settings, refreshGraceSeconds: 0 };
     const first = await signIn();

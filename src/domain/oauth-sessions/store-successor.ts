@@ -15,21 +15,30 @@ import {
 
 const SALT_BYTES = 16;
 
+/** Against a concurrent end of the session: either the end waits, or the query finds no row. */
+export const SESSION_LOCK = 'for share of s';
+
+interface GrantColumn {
+  readonly column: string;
+  readonly parameter: string;
+  readonly type: string;
+}
+
 /** Token tables and conditions of one kind of session: OAuth clients or chat clients. */
 export interface TokenTables {
   readonly refreshTokens: string;
   readonly accessTokens: string;
-  /**
-   * Query that locks the session `:sessionId` against a concurrent end: either the end waits, or this query finds no
-   * row.
-   */
-  readonly liveSession: string;
+  readonly sessions: string;
+  /** Returns a condition on the session `s`. @param clientVersion SQL of the version of the client's cached record */
+  readonly sessionIsLive: (clientVersion: string) => string;
   /** Returns a condition on an alias. */
   readonly refreshTokenIsLive: (token: string) => string;
   readonly accessTokenIsUnrevoked: (token: string) => string;
-  /** Additional columns of this kind's access tokens, and their values. */
-  readonly grant?: { readonly columns: string; readonly values: string };
-  /** Additional CTEs, on `consumed` with its `session_id`. */
+  /** Additional columns of this kind's access tokens. */
+  readonly grantColumns?: readonly GrantColumn[];
+  /** Lock of a rotation, if not `SESSION_LOCK`. */
+  readonly rotationLock?: string;
+  /** Additional CTEs of a rotation, on `asked` and `consumed`. */
   readonly onRotation?: string;
 }
 
@@ -134,34 +143,70 @@ export async function storeSuccessor<Grant extends object>(
   return stored === undefined ? undefined : pair;
 }
 
+/** SQL types of the parameters of `rotationSql`. */
+export const ROTATION_TYPES = {
+  tokenId: 'uuid',
+  sessionId: 'uuid',
+  now: 'timestamptz',
+  accessTokenId: 'uuid',
+  accessTokenHash: 'bytea',
+  accessTokenExpiresAt: 'timestamptz',
+  salt: 'bytea',
+  refreshTokenId: 'uuid',
+  refreshTokenHash: 'bytea',
+  family: 'bytea',
+} as const;
+
 /**
- * Returns SQL that consumes a refresh token and stores its successor with an access token. It also revokes the former
- * access token and deletes the salt that the presented token was derived with. Only the caller that consumed the token
- * gets a row.
+ * Returns the source of a `joinableWrite` that consumes a refresh token and stores its successor with an access token.
+ * It also revokes the former access token and deletes the salt that the presented token was derived with. Only the
+ * caller that consumed the token gets a row, also if two callers of one joined statement present the same token: an
+ * update changes a row once.
  */
 export function rotationSql(kind: TokenTables): string {
-  return `with live as materialized (${kind.liveSession}
+  const { accessTokens, refreshTokens, sessions } = kind;
+  const grant = grantOf(kind, ({ parameter }) => `asked."${parameter}"`);
+  return `live as materialized (
+    select asked.place
+      from asked join ${sessions} s on s.id = asked."sessionId" and ${kind.sessionIsLive('asked."clientVersion"')}
+     order by s.id
+       ${kind.rotationLock ?? SESSION_LOCK}
   ), consumed as (
-    update ${kind.refreshTokens} t
-       set consumed_at = :now::timestamptz, rotation_salt = :salt::bytea, successor_id = :refreshTokenId::uuid
-     where t.id = :tokenId::uuid and ${kind.refreshTokenIsLive('t')} and exists (select from live)
-    returning t.id, t.session_id, t.access_token_id, t.predecessor_id
+    update ${refreshTokens} t
+       set consumed_at = asked.now, rotation_salt = asked.salt, successor_id = asked."refreshTokenId"
+      from asked join live on live.place = asked.place
+     where t.id = asked."tokenId" and ${kind.refreshTokenIsLive('t')}
+    returning asked.place, t.id, t.session_id, t.access_token_id, t.predecessor_id
   ), revoked as (
-    update ${kind.accessTokens} a
-       set revoked_at = :now::timestamptz
-      from consumed
+    update ${accessTokens} a
+       set revoked_at = asked.now
+      from consumed join asked on asked.place = consumed.place
      where a.id = consumed.access_token_id and ${kind.accessTokenIsUnrevoked('a')}
   ), forgotten as (
-    update ${kind.refreshTokens} p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
+    update ${refreshTokens} p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
   ), issued_access as (
-    ${issueAccessToken(kind, 'consumed')}
+    insert into ${accessTokens} (id, session_id, token_hash, created_at, expires_at${grant.columns})
+    select asked."accessTokenId", consumed.session_id, asked."accessTokenHash", asked.now, asked."accessTokenExpiresAt"
+           ${grant.values}
+      from consumed join asked on asked.place = consumed.place
     returning id, session_id
   ), issued_refresh as (
-    insert into ${kind.refreshTokens} (id, session_id, token_hash, access_token_id, predecessor_id, created_at)
-    select :refreshTokenId::uuid, session_id, :refreshTokenHash::bytea, id, :tokenId::uuid, :now::timestamptz from issued_access
+    insert into ${refreshTokens} (id, session_id, token_hash, access_token_id, predecessor_id, created_at)
+    select asked."refreshTokenId", issued_access.session_id, asked."refreshTokenHash", issued_access.id, asked."tokenId",
+           asked.now
+      from issued_access join asked on asked."accessTokenId" = issued_access.id
     returning id
   )${kind.onRotation ?? ''}
-  select id from issued_refresh`;
+  select asked.place, issued_refresh.id
+    from issued_refresh join asked on asked."refreshTokenId" = issued_refresh.id`;
+}
+
+function grantOf(
+  { grantColumns = [] }: TokenTables,
+  toValue: (column: GrantColumn) => string,
+): { readonly columns: string; readonly values: string } {
+  const list = (texts: readonly string[]) => texts.map((text) => `, ${text}`).join('');
+  return { columns: list(grantColumns.map(({ column }) => column)), values: list(grantColumns.map(toValue)) };
 }
 
 /**
@@ -170,7 +215,10 @@ export function rotationSql(kind: TokenTables): string {
  * pair was used, consumed or renewed in the meantime.
  */
 export function renewalSql(kind: TokenTables): string {
-  return `with live as materialized (${kind.liveSession}
+  return `with live as materialized (
+    select s.id from ${kind.sessions} s
+     where s.id = :sessionId::uuid and ${kind.sessionIsLive(':clientVersion::integer')}
+       ${SESSION_LOCK}
   ), pair as materialized (
     select n.id, n.session_id
       from ${kind.refreshTokens} n
@@ -196,10 +244,10 @@ export function renewalSql(kind: TokenTables): string {
   select id from issued`;
 }
 
-function issueAccessToken({ accessTokens, grant }: TokenTables, from: string): string {
-  const columns = grant === undefined ? '' : `, ${grant.columns}`;
-  const values = grant === undefined ? '' : `, ${grant.values}`;
-  return `insert into ${accessTokens} (id, session_id, token_hash, created_at, expires_at${columns})
-    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :now::timestamptz, :accessTokenExpiresAt::timestamptz${values}
+function issueAccessToken(kind: TokenTables, from: string): string {
+  const grant = grantOf(kind, ({ parameter, type }) => `:${parameter}::${type}`);
+  return `insert into ${kind.accessTokens} (id, session_id, token_hash, created_at, expires_at${grant.columns})
+    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :now::timestamptz, :accessTokenExpiresAt::timestamptz
+           ${grant.values}
       from ${from}`;
 }

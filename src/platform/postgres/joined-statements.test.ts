@@ -3,8 +3,8 @@ import { currentTask, type Task } from '#platform/base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
-import { append } from './append.ts';
 import { StatementError } from './failures.ts';
+import { joinableWrite } from './joinable-write.ts';
 import { lookup } from './lookup.ts';
 import { ms, statement } from './statement.ts';
 
@@ -204,7 +204,7 @@ test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, a
   await first;
 });
 
-const put = append<
+const put = joinableWrite<
   { readonly texts: readonly string[]; readonly at: number },
   {
     readonly key: string;

@@ -249,7 +249,7 @@ function encode(value: unknown): string | Buffer | null {
   return driverUtils.prepareValue(Array.isArray(value) ? value.map(encodeElement) : value);
 }
 
-/** Encodes an element of an array. An array within an array is sent as text (see `append`). */
+/** Encodes an element of an array. An array within an array is sent as text (see `joinableWrite`). */
 function encodeElement(value: unknown): unknown {
   if (isPlainTime(value)) return encodeTime(value);
   return Array.isArray(value) ? driverUtils.prepareValue(value) : value;

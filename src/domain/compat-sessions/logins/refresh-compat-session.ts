@@ -10,6 +10,7 @@ import {
 import { type PresentedToken, refreshFamily } from '#domain/oauth-sessions/refresh-successor.ts';
 import {
   type RenewalParams,
+  ROTATION_TYPES,
   type RotationParams,
   renewalSql,
   rotationSql,
@@ -19,6 +20,7 @@ import {
 import { type CompatSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { joinableWrite, singleWrite } from '#platform/postgres/joinable-write.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
@@ -202,23 +204,22 @@ const readImportedToken = lookup<CompatRefreshRow, { readonly tokenHash: Buffer 
   ),
 );
 
-const LIVE_SESSION = `
-  select s.id
-    from compat_sessions s
-   where s.id = :sessionId::uuid and ${compatSessionIsLive('s')}
-     and exists (select from users u where u.id = s.user_id and ${accountIsUsable('u')})`;
-
 const TABLES: TokenTables = {
   refreshTokens: 'compat_refresh_tokens',
   accessTokens: 'compat_access_tokens',
-  liveSession: `${LIVE_SESSION}
-   limit 1 for share of s`,
+  sessions: 'compat_sessions',
+  sessionIsLive: () => `${compatSessionIsLive('s')}
+     and exists (select from users u where u.id = s.user_id and ${accountIsUsable('u')})`,
   refreshTokenIsLive: compatRefreshTokenIsLive,
   accessTokenIsUnrevoked: compatAccessTokenIsUnrevoked,
 };
 
 const OWN = {
-  rotate: statement<{ id: string }, RotationParams>('rotate-compat-refresh-token', rotationSql(TABLES)),
+  rotate: joinableWrite<{ id: string }, RotationParams>(
+    'rotate-compat-refresh-token',
+    ROTATION_TYPES,
+    rotationSql(TABLES),
+  ),
   renew: statement<{ id: string }, RenewalParams>('renew-compat-access-token', renewalSql(TABLES)),
   prefixes: { refreshToken: 'mcr', accessToken: 'mct' },
 } as const;
@@ -229,17 +230,21 @@ const OWN = {
  */
 const IMPORTED = {
   ...OWN,
-  rotate: statement<{ id: string }, RotationParams>(
+  // Not joinable: two tokens of one session would both be rotated.
+  rotate: singleWrite<{ id: string }, RotationParams>(
     'rotate-imported-compat-refresh-token',
+    ROTATION_TYPES,
     rotationSql({
       ...TABLES,
-      liveSession: `${LIVE_SESSION} and s.refresh_family is null
-   limit 1 for update of s`,
+      sessionIsLive: (clientVersion) => `${TABLES.sessionIsLive(clientVersion)} and s.refresh_family is null`,
+      rotationLock: 'for update of s',
       onRotation: `, begun as (
-    update compat_sessions s set refresh_family = :family::bytea from consumed where s.id = consumed.session_id
+    update compat_sessions s set refresh_family = asked.family
+      from consumed join asked on asked.place = consumed.place where s.id = consumed.session_id
   ), left_behind as (
-    update compat_refresh_tokens o set revoked_at = :now::timestamptz
-      from consumed where o.session_id = consumed.session_id and o.id <> consumed.id and ${compatRefreshTokenIsLive('o')}
+    update compat_refresh_tokens o set revoked_at = asked.now
+      from consumed join asked on asked.place = consumed.place
+     where o.session_id = consumed.session_id and o.id <> consumed.id and ${compatRefreshTokenIsLive('o')}
   )`,
     }),
   ),

@@ -1,19 +1,20 @@
 import { type Statement, statement } from './statement.ts';
 
+/** The SQL type of each parameter. */
+type Types<Parameters extends object> = { readonly [Name in keyof Parameters & string]: string };
+
 /**
- * Registers an insert of the rows of one caller. Under load, inserts of one kind are sent as one statement
+ * Registers a write on behalf of one caller. Under load, writes of one kind are sent as one statement
  * (`JoinedStatements`), so that they share a round trip, a plan execution and a commit.
- * @param types SQL type of each parameter
  * @param source what follows `with`: CTEs and the final query. Reads the parameters as columns of `asked`, which has one
  * row for each caller, and returns `asked.place` as `place`
  */
-export function append<Row, Parameters extends object>(
+export function joinableWrite<Row, Parameters extends object>(
   label: string,
-  types: { readonly [Name in keyof Parameters & string]: string },
+  types: Types<Parameters>,
   source: string,
 ): Statement<Row, Parameters> {
   const parameters = Object.entries<string>(types);
-  const single = parameters.map(([name, type]) => `:${name}::${type} as "${name}"`);
   // `unnest` flattens arrays of arrays, so an array parameter arrives as text.
   const arrays = parameters.map(([name, type]) => `:${name}::${type.replace('[]', '')}[]`);
   const columns = parameters.map(([name]) => `"${name}"`);
@@ -25,11 +26,20 @@ export function append<Row, Parameters extends object>(
       from unnest(${arrays.join(', ')}) with ordinality as of_callers(${columns.join(', ')}, place)
   ), ${source}`,
   );
-  const alone = statement<Row, Parameters>(
+  return { ...singleWrite<Row, Parameters>(label, types, source), joined };
+}
+
+/** Registers the write without joining it. Use for writes of several callers that may affect the same rows. */
+export function singleWrite<Row, Parameters extends object>(
+  label: string,
+  types: Types<Parameters>,
+  source: string,
+): Statement<Row, Parameters> {
+  const values = Object.entries<string>(types).map(([name, type]) => `:${name}::${type} as "${name}"`);
+  return statement<Row, Parameters>(
     label,
     `with asked as materialized (
-    select ${single.join(', ')}, 1 as place
+    select ${values.join(', ')}, 1 as place
   ), ${source}`,
   );
-  return { ...alone, joined };
 }
