@@ -11,7 +11,7 @@ export function areaCatalogs(
 ): { readonly name: AssetName; readonly content: Buffer }[] {
   const bundled = assets.find('account-en.json');
   if (bundled === undefined) return [];
-  const english: unknown = JSON.parse(bundled.content.toString());
+  const english: unknown = JSON.parse(bundled.content().toString());
   const keys = typeof english === 'object' && english !== null ? Object.keys(english) : [];
   return catalog.languages.map((language) => {
     const content = Buffer.from(JSON.stringify(catalog.messagesOf(language, keys)));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { type ASSET_NAMES, type AssetManifest, parseAssetManifest } from '#config/asset-manifest.ts';
 
 /** The published files that pages refer to. */
@@ -35,7 +35,7 @@ export interface AssetFile {
   readonly tag: string;
   /** The value for `integrity`: `sha384-` and the hash of the uncompressed content. */
   readonly integrity: string;
-  readonly content: Buffer;
+  readonly content: () => Buffer;
   readonly brotli: Buffer | undefined;
   readonly gzip: Buffer | undefined;
   /** Published name of the script's source map, if source maps are published. */
@@ -57,18 +57,31 @@ const COMPRESSED = new Set(['.css', '.json', '.svg']);
 /** Chunks of a script have only published names, which the bundler generates. */
 const HASHED = /-[0-9A-Z]{8}\.js$/;
 
+/** Of larger files only the compressed content is kept in memory. Hardly any browser requests the other. */
+const MAX_PLAIN_BYTES = 256 * 1024;
+
+function contentOf(content: Buffer, gzip: Buffer | undefined): () => Buffer {
+  if (gzip === undefined || content.length <= MAX_PLAIN_BYTES) return () => content;
+  let plain: Buffer | undefined;
+  return () => {
+    plain ??= gunzipSync(gzip);
+    return plain;
+  };
+}
+
 function fileOf(
   published: string,
   content: Buffer,
   read: (name: string) => Buffer | undefined = () => undefined,
 ): Omit<AssetFile, 'isImmutable'> {
+  const gzip = read(`${published}.gz`);
   return {
     contentType: CONTENT_TYPES.get(extname(published)) ?? 'application/octet-stream',
     tag: createHash('sha256').update(content).digest('base64url').slice(0, 22),
     integrity: `sha384-${createHash('sha384').update(content).digest('base64')}`,
-    content,
+    content: contentOf(content, gzip),
     brotli: read(`${published}.br`),
-    gzip: read(`${published}.gz`),
+    gzip,
     sourceMap: undefined,
   };
 }

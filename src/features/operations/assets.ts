@@ -42,7 +42,7 @@ function choose(
     accepted,
     (['br', 'gzip'] as const).filter((name) => stored[name] !== undefined),
   );
-  return { body: (coding === undefined ? undefined : stored[coding]) ?? file.content, coding };
+  return { body: (coding === undefined ? undefined : stored[coding]) ?? file.content(), coding };
 }
 
 const RANGE = /^bytes=(\d*)-(\d*)$/;
