@@ -27,7 +27,7 @@ export const LOCKS: readonly Protection[] = [
     name: 'refresh-locks-session',
     what: 'a refresh locks the session',
     attack: 102,
-    removals: [{ text: '\n     for share of s`,', instead: '`,' }],
+    removals: [{ text: "SESSION_LOCK = 'for share of s';", instead: "SESSION_LOCK = '';" }],
     test: 'test/attacks/locks.test.ts',
     testName: 'of a refresh',
   },
