@@ -1,4 +1,4 @@
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { PageDeps } from './browser.ts';
 import { chatServerName } from './components/chat-server-name.ts';

@@ -1,4 +1,4 @@
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';

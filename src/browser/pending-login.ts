@@ -2,13 +2,14 @@
  * A sign-in after its first factor, or a reauthentication in a session, in the browser that started it. A cookie names
  * the pending login. Every page that asks for a factor starts and ends with these functions.
  */
-import type { User } from '#domain/accounts/user.ts';
+
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
-import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { CompletionOutcome, CompletionRequest } from '#domain/login-completion/complete-login.ts';
 import { findPendingLogin, type PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import type { SessionCredentials } from '#domain/records/browser-session.ts';
+import type { User } from '#domain/records/user.ts';
 import { newId, type PendingLoginId, parseId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

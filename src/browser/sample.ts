@@ -1,6 +1,6 @@
 /** Pages with sample data, as `latchkey templates check` and the tests render them. */
 import type { VNode } from 'preact';
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import { fromUuid, type Ulid } from '#platform/base/ids.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { ShownCaptcha } from './captcha.ts';

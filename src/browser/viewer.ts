@@ -1,10 +1,4 @@
-import type { User } from '#domain/accounts/user.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import {
-  parseSessionCookie,
-  type SessionCookie,
-  type SessionCredentials,
-} from '#domain/browser-sessions/browser-session.ts';
 import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
 import {
@@ -14,6 +8,8 @@ import {
   type Viewer,
   type ViewerRow,
 } from '#domain/browser-sessions/viewer.ts';
+import { parseSessionCookie, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
+import type { User } from '#domain/records/user.ts';
 import { type Clock, epochSeconds } from '#platform/base/clock.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

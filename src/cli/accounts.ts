@@ -6,11 +6,11 @@ import { findAccount, parseAccountReference } from '#domain/accounts/account-ref
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import type { User } from '#domain/accounts/user.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { User } from '#domain/records/user.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';

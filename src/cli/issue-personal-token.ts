@@ -1,5 +1,3 @@
-import type { User } from '#domain/accounts/user.ts';
-import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import {
   isPersonalName,
   issuePersonalToken,
@@ -7,6 +5,8 @@ import {
   MAX_PERSONAL_TOKEN_SECONDS,
 } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { judgePersonalScope } from '#domain/personal-sessions/tokens/judge-personal-scope.ts';
+import { AdminRights } from '#domain/records/admin-rights.ts';
+import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';

@@ -1,6 +1,6 @@
 import { describeUser, type UserDescription } from '#domain/account-overview/describe-user.ts';
 import { type ListedUser, listUsers, type UserStatus } from '#domain/account-overview/list-users.ts';
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { table } from './table.ts';

@@ -1,7 +1,7 @@
 /** Security 4.15: former administrators. If one of these fails, they keep their rights for as long as they refresh. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
+import { AdminRights } from '#domain/records/admin-rights.ts';
 import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';

@@ -101,7 +101,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
   },
   {
     what: 'secret of an authenticator app',
-    file: 'src/domain/one-time-codes/totp-secret.ts',
+    file: 'src/domain/records/totp-secret.ts',
     label: 'sealedFor(table, id)',
     lifetime: ROW,
     bindings: ['table', 'row'],

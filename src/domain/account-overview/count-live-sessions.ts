@@ -1,7 +1,7 @@
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 

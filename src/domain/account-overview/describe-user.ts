@@ -1,9 +1,9 @@
-import { primaryFirst } from '#domain/accounts/primary-email.ts';
-import { groupsOfUser } from '#domain/accounts/user-facts.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { primaryFirst } from '#domain/records/primary-email.ts';
+import { groupsOfUser } from '#domain/records/user-facts.ts';
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';

@@ -1,4 +1,4 @@
-import { accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
+import { accountIsLocked, accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';

@@ -1,6 +1,6 @@
-import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
-import { primaryFirst } from '#domain/accounts/primary-email.ts';
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { primaryFirst } from '#domain/records/primary-email.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { containing } from '#platform/postgres/like.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';

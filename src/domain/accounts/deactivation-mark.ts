@@ -2,10 +2,11 @@
  * Deactivation of accounts: the flag `deactivated_at`, whether the homeserver knows of it, and the data that goes with
  * the account. Email addresses are always deleted; with erasure also the password, groups and the like.
  */
+
+import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { accountIsDeactivated } from './liveness.ts';
 
 const mark = statement<never, { readonly userId: string; readonly now: Date }>(
   'mark-deactivated',

@@ -1,8 +1,8 @@
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import { ID_PATTERN, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { usernameKey } from './account-names.ts';
-import { toUser, type User, type UserRow, userColumns } from './user.ts';
 
 const byId = statement<UserRow, { readonly id: string }>(
   'find-user',

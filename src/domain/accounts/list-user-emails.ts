@@ -1,9 +1,9 @@
+import { isPrimary } from '#domain/records/primary-email.ts';
 import { fromUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { isPrimary } from './primary-email.ts';
 
 export type UserEmailId = Ulid<'user-email'>;
 

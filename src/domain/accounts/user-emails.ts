@@ -1,11 +1,12 @@
 /** Confirmed email addresses of accounts, table `user_emails`. Each address belongs to at most one account. */
+
+import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
+import { primaryFirst } from '#domain/records/primary-email.ts';
 import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { EmailAddress } from './email-address.ts';
 import type { UserEmailId } from './list-user-emails.ts';
-import { accountIsDeactivated } from './liveness.ts';
-import { primaryFirst } from './primary-email.ts';
 
 /** Maximum number of addresses that a user can add to an account. */
 export const MAX_EMAILS = 20;

@@ -1,5 +1,5 @@
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

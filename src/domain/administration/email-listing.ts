@@ -1,4 +1,4 @@
-import { isPrimary } from '#domain/accounts/primary-email.ts';
+import { isPrimary } from '#domain/records/primary-email.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

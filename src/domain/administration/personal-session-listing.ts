@@ -1,4 +1,4 @@
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

@@ -2,7 +2,7 @@ import {
   registrationTokenIsExpired,
   registrationTokenIsRevoked,
   registrationTokenIsValid,
-} from '#domain/accounts/liveness.ts';
+} from '#domain/records/liveness/accounts.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

@@ -1,6 +1,6 @@
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

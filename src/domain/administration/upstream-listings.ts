@@ -1,4 +1,4 @@
-import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

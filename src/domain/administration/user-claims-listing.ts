@@ -1,4 +1,4 @@
-import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 
 /** Claims that applications may receive about a user in addition to the account itself. */

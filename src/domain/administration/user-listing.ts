@@ -1,8 +1,8 @@
 /** Listings for administrators: rows of any owner, in any state. Owns no table. */
-import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
+import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 

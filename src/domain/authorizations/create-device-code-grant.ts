@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { deviceCodeGrantIsUnused } from '#domain/records/liveness/authorizations.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { addressKey, addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
@@ -13,7 +14,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newUserCode } from '#protocol/oauth/user-code.ts';
 import { sealUserCode } from './device-code-grant.ts';
-import { deviceCodeGrantIsUnused } from './liveness.ts';
 
 /** Seconds between two polls of a device; increases if the device polls too often (RFC 8628 3.5). */
 export const FIRST_INTERVAL_SECONDS = 5;

@@ -1,11 +1,11 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { type BrowserSessionId, type DeviceCodeGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { deviceCodeGrantIsPending } from './liveness.ts';
 
 export interface DeviceDecision {
   readonly id: DeviceCodeGrantId;

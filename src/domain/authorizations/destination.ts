@@ -1,7 +1,8 @@
 import type { Client } from '#domain/clients/client.ts';
 import { clientName } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { ssoLoginIsPending } from '#domain/compat-sessions/liveness.ts';
+import { deviceCodeGrantIsPending, grantIsPending } from '#domain/records/liveness/authorizations.ts';
+import { ssoLoginIsPending } from '#domain/records/liveness/compat-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -10,7 +11,6 @@ import { ssoTarget } from '#protocol/chat/sso-redirect.ts';
 import { clientIdHost } from '#protocol/oauth/client-id-url.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { deviceCodeGrantIsPending, grantIsPending } from './liveness.ts';
 
 export interface DestinationDeps {
   readonly database: Queryable;

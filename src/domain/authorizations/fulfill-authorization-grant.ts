@@ -1,14 +1,14 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { rememberConsentCte } from '#domain/clients/consents.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { type AuthorizationGrantId, type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { grantIsPending } from './liveness.ts';
 
 export interface Fulfillment {
   readonly id: AuthorizationGrantId;

@@ -1,14 +1,14 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { deviceCodeGrantState } from './device-code-grant.ts';
-import { deviceCodeGrantIsPending } from './liveness.ts';
 
 /** Increment and maximum of the interval when a device polls too early (RFC 8628 3.5). */
 const SLOW_DOWN_SECONDS = 5;

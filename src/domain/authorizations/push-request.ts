@@ -1,15 +1,15 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { pushedRequestIsUnused } from '#domain/records/liveness/authorizations.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey, addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { pushedRequestIsUnused } from './liveness.ts';
 import { PUSHED_REQUEST_SECONDS, type PushedParameters } from './pushed-request.ts';
 
 /**

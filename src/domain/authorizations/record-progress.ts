@@ -1,8 +1,8 @@
+import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { type AuthorizationGrantId, type BrowserSessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { Decision } from './authorization-grant.ts';
-import { grantIsPending } from './liveness.ts';
 
 /**
  * Stores the user's choice, for the page that executes it in the same browser session.

@@ -1,5 +1,6 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { addressBucketKey, countFailure, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type DeviceCodeGrantId, fromUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -9,7 +10,6 @@ import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseUserCode } from '#protocol/oauth/user-code.ts';
 import { userCodeHmacs } from './create-device-code-grant.ts';
-import { deviceCodeGrantIsPending } from './liveness.ts';
 
 export interface UserCodesDeps {
   readonly database: Database;

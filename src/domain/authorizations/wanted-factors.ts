@@ -1,11 +1,11 @@
-import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
+import type { SecondFactorRules } from '#domain/records/due-factor.ts';
+import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { grantIsPending } from './liveness.ts';
 
 /**
  * Returns whether the pending authorization request asks for more than one factor, regardless of the operator's

@@ -6,10 +6,10 @@ import {
   INSERT_AUDIT_EVENT,
   newAuditEventId,
 } from '#domain/audit/audit-event.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { browserSessionIsLive } from './liveness.ts';
 
 /** Parameters of `FINISHING_CTES`. */
 export interface FinishParams {

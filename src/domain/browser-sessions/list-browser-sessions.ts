@@ -1,3 +1,4 @@
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { type BrowserSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
@@ -11,7 +12,6 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { browserSessionIsLive } from './liveness.ts';
 
 /** A session as shown to its owner. Times are milliseconds since the epoch. */
 export interface ListedBrowserSession {

@@ -6,17 +6,17 @@ import {
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
-import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
+import type { SessionCookie, SessionCredentials } from '#domain/records/browser-session.ts';
+import type { SecondFactorRules } from '#domain/records/due-factor.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { toUser, type User, type UserRow } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { SessionCookie, SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
-import { browserSessionIsLive } from './liveness.ts';
 import {
   type FactorDue,
   newRenewal,

@@ -8,18 +8,18 @@ import {
   newPendingLogin,
   type PendingLoginParams,
 } from '#domain/pending-logins/begin-pending-login.ts';
+import { newSessionKey, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
   type DueFactorParams,
   dueFactorCte,
   dueFactorParams,
   type SecondFactorRules,
-} from '#domain/pending-logins/due-factor.ts';
+} from '#domain/records/due-factor.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { type ProvenFactor, reachesAcr, strengthOf, TWO_FACTORS_ACR } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
-import { browserSessionIsLive } from './liveness.ts';
 import { insertAuthentications } from './start-browser-session.ts';
 
 /** Parameters of `renewalCtes`. */

@@ -7,7 +7,6 @@ import {
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
-import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import {
@@ -15,14 +14,16 @@ import {
   newPendingLogin,
   type PendingLoginParams,
 } from '#domain/pending-logins/begin-pending-login.ts';
+import { newSealedSetup } from '#domain/pending-logins/factor-setup.ts';
+import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
   type DueFactorParams,
   dueFactorCte,
   dueFactorParams,
   type SecondFactorRules,
-} from '#domain/pending-logins/due-factor.ts';
-import { newSealedSetup } from '#domain/pending-logins/factor-setup.ts';
+} from '#domain/records/due-factor.ts';
+import { toUser, type User, type UserRow } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -33,7 +34,6 @@ import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 import { type KnownBrowser, nonceOf } from './known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from './new-signin-notice.ts';
 import { insertAuthentication, insertSession } from './start-browser-session.ts';

@@ -1,8 +1,8 @@
+import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type AuthenticationKind, type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
-import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 
 /**
  * Returns an insert of a session, to which `from` and `returning` can be appended. @param userId SQL expression of its

@@ -1,6 +1,6 @@
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { browserSessionIsLive } from './liveness.ts';
 
 const MAX_SESSIONS = 1000;
 

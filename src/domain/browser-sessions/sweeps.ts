@@ -10,8 +10,8 @@ import {
   type WalkRow,
   walkSql,
 } from '#domain/clean-up/sweep.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { browserSessionIsLive } from './liveness.ts';
 
 /** Also deletes their authentications. Keeps sessions that a client session still refers to. */
 const sweepFinishedSessions = statement<

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SessionCookie } from '#domain/records/browser-session.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { SessionCookie } from './browser-session.ts';
 import { judgeViewer, type SessionLimits, type ViewerRow } from './viewer.ts';
 
 const NOW = Date.UTC(2026, 5, 1);

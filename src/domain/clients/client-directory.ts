@@ -1,3 +1,4 @@
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -6,7 +7,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type Client, type ClientRow, clientColumns, clientOfRow } from './client.ts';
 import { isNameOf, namedClientId } from './client-names.ts';
-import { clientIsEnabled } from './liveness.ts';
 
 const KNOWN_MS = 60_000;
 /**

@@ -1,8 +1,8 @@
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { Client } from './client.ts';
-import { clientWithIdIsCurrent } from './liveness.ts';
 
 /**
  * Returns whether a cached record is still current. Called when a code or token was not found: deleting a client also

@@ -3,6 +3,8 @@
  * the registration. Only clients with a secret get this token. Clients without one share a record with every client
  * that registered the same metadata (oauth 4.5).
  */
+
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { type Secret, sha256 } from '#platform/base/secret.ts';
@@ -10,7 +12,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret } from './client.ts';
-import { clientIsEnabled } from './liveness.ts';
 
 /** Credentials for managing a client. */
 export interface RegistrationAccess {

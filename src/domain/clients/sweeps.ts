@@ -3,8 +3,8 @@
  * `last_used_at`, which outlasts the cleanup of those rows. Requests therefore never write it.
  */
 import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { clientIsEnabled } from './liveness.ts';
 
 const DAY_SECONDS = 86_400;
 

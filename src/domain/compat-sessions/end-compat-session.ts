@@ -1,5 +1,9 @@
 import { insertSyncsOfEnded } from '#domain/homeserver/device-sync-jobs.ts';
-import { compatRefreshTokenIsUnconsumed, compatRefreshTokenIsUnrevoked, compatSessionIsLive } from './liveness.ts';
+import {
+  compatRefreshTokenIsUnconsumed,
+  compatRefreshTokenIsUnrevoked,
+  compatSessionIsLive,
+} from '#domain/records/liveness/compat-sessions.ts';
 
 /**
  * Returns CTEs that end sessions inside a larger statement (chat-compat 10.2). `compat_ended` returns the sessions of

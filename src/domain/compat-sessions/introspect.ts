@@ -1,16 +1,16 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
-import { type ClientId, type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { lookup } from '#platform/postgres/lookup.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import {
   compatAccessTokenIsLive,
   compatAccessTokenIsUnrevoked,
   compatRefreshTokenIsLive,
   compatSessionIsLive,
-} from './liveness.ts';
+} from '#domain/records/liveness/compat-sessions.ts';
+import { type ClientId, type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
 
 /** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveCompatToken {

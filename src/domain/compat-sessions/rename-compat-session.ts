@@ -1,7 +1,7 @@
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { compatSessionIsLive } from './liveness.ts';
 
 const rename = statement<
   { user_id: string; username: string; device_id: string | null },

@@ -14,15 +14,15 @@ import {
   walkSql,
 } from '#domain/clean-up/sweep.ts';
 import { type SessionEndParams, sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
-import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
-import { statement } from '#platform/postgres/statement.ts';
-import { compatEndingCtes } from './end-compat-session.ts';
 import {
   compatRefreshTokenIsLive,
   compatRefreshTokenIsUnconsumed,
   compatSessionIsLive,
   ssoLoginIsUnexchanged,
-} from './liveness.ts';
+} from '#domain/records/liveness/compat-sessions.ts';
+import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { compatEndingCtes } from './end-compat-session.ts';
 
 const TABLES: SessionTables = {
   sessions: 'compat_sessions',

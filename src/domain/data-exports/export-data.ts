@@ -1,4 +1,4 @@
-import { accountIsDeactivated } from '#domain/accounts/liveness.ts';
+import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';

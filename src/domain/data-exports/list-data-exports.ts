@@ -2,6 +2,8 @@
  * Exports of account data, table `data_exports`. The user requests one, a job creates it, and it is deleted after a few
  * days. The archive is stored in the row, so that every process can serve it.
  */
+
+import { type DataExportState, dataExportState } from '#domain/records/liveness/data-exports.ts';
 import { type DataExportId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
@@ -14,7 +16,6 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { type DataExportState, dataExportState } from './liveness.ts';
 
 /** An export as shown to its user. Times in milliseconds since the epoch. */
 export interface DataExport {

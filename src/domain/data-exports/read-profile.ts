@@ -1,4 +1,4 @@
-import { groupsOfUser } from '#domain/accounts/user-facts.ts';
+import { groupsOfUser } from '#domain/records/user-facts.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';

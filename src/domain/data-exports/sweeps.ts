@@ -1,6 +1,6 @@
 import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { dataExportIsExpired } from '#domain/records/liveness/data-exports.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { dataExportIsExpired } from './liveness.ts';
 
 const sweepExpired = statement<never, { readonly now: Date }>(
   'sweep-data-exports',

@@ -5,7 +5,6 @@
  */
 import { forgetPerson, markDeactivated, markDeactivatedAtHomeserver } from '#domain/accounts/deactivation-mark.ts';
 import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
-import { deactivationIsAtHomeserver } from '#domain/accounts/liveness.ts';
 import { deleteOpenRegistrations } from '#domain/accounts/registrations/delete-open-registrations.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
@@ -20,6 +19,7 @@ import {
 import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes.ts';
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
+import { deactivationIsAtHomeserver } from '#domain/records/liveness/accounts.ts';
 import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';

@@ -7,12 +7,12 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import type { Device, Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
 import { makingKnown } from '#domain/homeserver/make-known.ts';
 import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from '#domain/homeserver/user-lease.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';

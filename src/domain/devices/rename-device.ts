@@ -2,11 +2,12 @@
  * Names that users give their sessions, which are the device names at the homeserver (chat-compat 11.6). The session's
  * module stores the name. This module sends it to the homeserver, in the request or by a job if that fails.
  */
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';

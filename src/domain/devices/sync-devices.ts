@@ -1,8 +1,8 @@
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { SYNC_DEVICES_QUEUE } from '#domain/homeserver/device-sync-jobs.ts';
 import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import type { JobQueue } from '#platform/jobs/queue.ts';
 import { statement } from '#platform/postgres/statement.ts';
 

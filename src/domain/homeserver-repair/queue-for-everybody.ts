@@ -2,9 +2,10 @@
  * Queues jobs for all users, for an operator who wants to resend everything to the homeserver (operations 3.5). Owns no
  * table.
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+
 import { insertDeviceSyncs } from '#domain/homeserver/device-sync-jobs.ts';
 import { PROVISION_USER_QUEUE } from '#domain/homeserver/provision-user.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

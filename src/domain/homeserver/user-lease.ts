@@ -8,13 +8,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { BATCH_ROWS, deleteOldestSql, START, type Sweep } from '#domain/clean-up/sweep.ts';
+import { leaseIsOver, leaseIsPast } from '#domain/records/liveness/homeserver.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { currentTask, evenWhenOver, resumeTask } from '#platform/base/tasks.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { insertDeviceSyncs } from './device-sync-jobs.ts';
-import { leaseIsOver, leaseIsPast } from './liveness.ts';
 
 const LEASE_SECONDS = 60;
 /** A third of the lease, so that two renewals may fail. */

@@ -3,13 +3,8 @@
  * pending login. Owns no table: one statement writes the session, the pending login, the event and the email, from
  * parts that their modules provide.
  */
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import {
-  newSessionKey,
-  type SessionCookie,
-  type SessionCredentials,
-} from '#domain/browser-sessions/browser-session.ts';
 import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
 import {
@@ -22,9 +17,11 @@ import {
 import { insertAuthentications, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
 import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/pending-logins/complete-pending-login.ts';
-import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
+import { newSessionKey, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
+import type { SecondFactorRules } from '#domain/records/due-factor.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
 import { linkAfterFactor, lockForLink } from '#domain/upstream/link-by-name.ts';
 import type { EnabledMethods } from '#domain/upstream/login-methods.ts';

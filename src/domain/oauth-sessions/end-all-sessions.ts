@@ -1,12 +1,12 @@
 import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { finishedCte } from '#domain/browser-sessions/finish-browser-session.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 import { ENDED_WITH_THEM, type SignOutDeps, TOLD_CTE } from './sign-out.ts';
 
 export type SessionKind = 'browser' | 'oauth2' | 'compat' | 'personal';

@@ -1,11 +1,11 @@
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { FINISHING_LISTED_CTES } from '#domain/browser-sessions/finish-browser-session.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 export interface BrowserSessionsEnd {
   /** UUIDs. Sessions that are not live are ignored. */

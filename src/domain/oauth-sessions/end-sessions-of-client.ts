@@ -3,12 +3,12 @@ import { deleteGrantsOfClient } from '#domain/authorizations/delete-grants-of-cl
 import type { ClientEnd, SessionEnder } from '#domain/clients/delete-client.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 /** Ending or deleting this many sessions stays far below the statement timeout. */
 const BATCH = 5_000;

@@ -1,7 +1,8 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientIsCurrent } from '#domain/records/liveness/clients.ts';
+import { accessTokenIsLive, oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -9,7 +10,6 @@ import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { Actor } from './actor.ts';
 import type { SubjectRow } from './find-subject-token.ts';
-import { accessTokenIsLive, oauthSessionIsLive } from './liveness.ts';
 import type { TokenTarget } from './open-session.ts';
 import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-settings.ts';
 

@@ -14,9 +14,9 @@ import {
   unusedSince,
 } from '#domain/clean-up/sweep.ts';
 import { type SessionEndParams, sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 /** Live sessions of users. The conditions match the partial index `oauth2_sessions_live_of_users`. */
 const IN_RANGE = `(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid)

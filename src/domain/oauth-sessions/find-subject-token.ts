@@ -1,12 +1,18 @@
 /** Tokens that a client presents for token exchange (RFC 8693 2.1). */
-import { groupsOfUser } from '#domain/accounts/user-facts.ts';
+
 import type { Client } from '#domain/clients/client.ts';
-import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import {
+  accessTokenIsLive,
+  ancestorsAreLive,
+  oauthSessionIsLive,
+  sessionUserIsUsable,
+} from '#domain/records/liveness/oauth-sessions.ts';
+import { groupsOfUser } from '#domain/records/user-facts.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { Actor } from './actor.ts';
-import { accessTokenIsLive, ancestorsAreLive, oauthSessionIsLive, sessionUserIsUsable } from './liveness.ts';
 import { sessionExpiry, type TokenSettings } from './token-settings.ts';
 
 export interface SubjectRow {

@@ -1,12 +1,6 @@
 import { clientIdentifier } from '#domain/clients/client-names.ts';
-import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
-import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { lookup } from '#platform/postgres/lookup.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
-import type { Actor } from './actor.ts';
-import type { AdminRights } from './admin-rights.ts';
+import type { AdminRights } from '#domain/records/admin-rights.ts';
+import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import {
   accessTokenIsLive,
   accessTokenIsUnrevoked,
@@ -14,7 +8,13 @@ import {
   oauthSessionIsLive,
   refreshTokenIsLive,
   sessionUserIsUsable,
-} from './liveness.ts';
+} from '#domain/records/liveness/oauth-sessions.ts';
+import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import type { Actor } from './actor.ts';
 import { endedOfAge, type TokenSettings } from './token-settings.ts';
 
 export type TokenKind = 'access-token' | 'refresh-token';

@@ -1,5 +1,5 @@
 import type { Client } from '#domain/clients/client.ts';
-import { clientIsCurrent } from '#domain/clients/liveness.ts';
+import { clientIsCurrent } from '#domain/records/liveness/clients.ts';
 import { newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

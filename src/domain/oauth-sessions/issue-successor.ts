@@ -1,6 +1,11 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientIsCurrent } from '#domain/records/liveness/clients.ts';
+import {
+  accessTokenIsUnrevoked,
+  oauthSessionIsLive,
+  refreshTokenIsLive,
+} from '#domain/records/liveness/oauth-sessions.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -8,7 +13,6 @@ import { joinableWrite } from '#platform/postgres/joinable-write.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { RefreshTokenRow, RefreshVerdict } from './judge-refresh-token.ts';
-import { accessTokenIsUnrevoked, oauthSessionIsLive, refreshTokenIsLive } from './liveness.ts';
 import type { PresentedToken, SuccessorPair } from './refresh-successor.ts';
 import {
   type RenewalParams,

@@ -1,9 +1,9 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
-import { grantHasCode } from '#domain/authorizations/liveness.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { grantHasCode } from '#domain/records/liveness/authorizations.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';

@@ -1,9 +1,9 @@
-import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { sessionUserIsUsable } from '#domain/records/liveness/oauth-sessions.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { happenedAfter, isRecent } from '#platform/base/clock.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
-import { sessionUserIsUsable } from './liveness.ts';
 
 /** A session found by the family tag of a presented refresh token, and the stored data of that token. */
 export interface RefreshTokenRow

@@ -4,7 +4,8 @@ import {
   type PresentationJson,
   presentationColumn,
 } from '#domain/clients/client-presentations.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import {
   type BrowserSessionId,
   type ClientId,
@@ -27,7 +28,6 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 /** A session of an application or chat client as shown to its user. Times are milliseconds since the epoch. */
 interface ListedSession {

@@ -1,19 +1,19 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { type AuditEvent, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 import { refreshFamily } from './refresh-successor.ts';
-import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from './session-limit.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
 /** Common columns of every user-approved grant that is about to be redeemed. */

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '#domain/clients/client.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
+import { AdminRights } from '#domain/records/admin-rights.ts';
+import { SessionLimit } from '#domain/records/session-limit.ts';
 import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -23,14 +25,12 @@ import {
 } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
-import { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode } from './judge-code.ts';
 import { prepareRedemption } from './open-session.ts';
 import { redeemAuthorizationCode } from './redemptions/redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
-import { SessionLimit } from './session-limit.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 const root = randomRoot();

@@ -1,8 +1,8 @@
 import type { RenamedSession } from '#domain/compat-sessions/rename-compat-session.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 const rename = statement<
   { user_id: string | null; username: string | null; device_id: string | null },

@@ -3,11 +3,11 @@ import { cancelGrantsOfUser } from '#domain/authorizations/cancel-grants-of-user
 import { deleteConsentCte } from '#domain/clients/consents.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 
 export interface RevokeApplicationDeps {
   readonly database: Database;

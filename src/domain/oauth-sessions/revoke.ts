@@ -1,11 +1,11 @@
 import type { Client } from '#domain/clients/client.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
-import { oauthSessionIsLive } from './liveness.ts';
 import { refreshFamily } from './refresh-successor.ts';
 
 export interface RevocationRequest {

@@ -8,9 +8,14 @@ import {
   type WalkRow,
   walkSql,
 } from '#domain/clean-up/sweep.ts';
+import {
+  accessTokenIsLive,
+  oauthSessionIsLive,
+  refreshTokenIsLive,
+  refreshTokenIsUnconsumed,
+} from '#domain/records/liveness/oauth-sessions.ts';
 import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { accessTokenIsLive, oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
 
 const TABLES: SessionTables = {
   sessions: 'oauth2_sessions',

@@ -1,12 +1,17 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { primaryFirst } from '#domain/accounts/primary-email.ts';
-import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
+import type { AdminRights } from '#domain/records/admin-rights.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import {
+  accessTokenIsLive,
+  accessTokenIsUnrevoked,
+  ancestorsAreLive,
+  oauthSessionIsLive,
+} from '#domain/records/liveness/oauth-sessions.ts';
+import { primaryFirst } from '#domain/records/primary-email.ts';
+import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/records/user-facts.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
-import type { AdminRights } from './admin-rights.ts';
-import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
 import { endedOfAge, type TokenSettings } from './token-settings.ts';
 
 /**

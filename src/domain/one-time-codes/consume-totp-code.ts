@@ -1,3 +1,4 @@
+import { openTotpSecret } from '#domain/records/totp-secret.ts';
 import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -5,7 +6,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { matchingTotpStep, totpStep } from '#protocol/one-time-codes/totp.ts';
 import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
-import { openTotpSecret } from './totp-secret.ts';
 
 export interface TypedCode {
   readonly user: UserId;

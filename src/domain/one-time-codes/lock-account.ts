@@ -1,4 +1,4 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newTotpSecret, showTotpSecret } from '#domain/records/totp-secret.ts';
 import { openSecretKeys, type SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -10,7 +11,6 @@ import { insertBrowserSession, insertUser, randomRoot, sql } from '#test/support
 import { consumeTotpCode } from './consume-totp-code.ts';
 import { spendRecoveryCode } from './spend-recovery-code.ts';
 import { storeTotp } from './store-totp.ts';
-import { newTotpSecret, showTotpSecret } from './totp-secret.ts';
 
 const clock = new FakeClock();
 const keyRing = new KeyRing(randomRoot());

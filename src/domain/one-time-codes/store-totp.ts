@@ -1,3 +1,4 @@
+import { sealTotpSecret } from '#domain/records/totp-secret.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
@@ -5,7 +6,6 @@ import { statement } from '#platform/postgres/statement.ts';
 import { lockAccount } from './lock-account.ts';
 import { type FactorChange, ownActor, recordFactorChange } from './record-factor-change.ts';
 import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
-import { sealTotpSecret } from './totp-secret.ts';
 
 export interface StoreTotpDeps {
   readonly keyRing: KeyRing;

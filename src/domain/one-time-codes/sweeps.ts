@@ -1,6 +1,6 @@
 import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { enrolmentIsExpired } from '#domain/records/liveness/one-time-codes.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { enrolmentIsExpired } from './liveness.ts';
 
 const sweepEnrolments = statement<never, { readonly now: Date }>(
   'sweep-totp-enrolments',

@@ -1,10 +1,10 @@
 import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { challengeIsOpen } from '#domain/records/liveness/passkeys.ts';
 import { type BrowserSessionId, newId, type PendingLoginId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { challengeIsOpen } from './liveness.ts';
 
 /** `login`: the user is not known yet. `second_factor`: after a password. */
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';

@@ -1,6 +1,7 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { challengeIsOpen } from '#domain/records/liveness/passkeys.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import { type BrowserSessionId, newId, type PasskeyId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -17,7 +18,6 @@ import {
 } from '#protocol/webauthn/ceremony.ts';
 import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
 import type { Challenge } from './challenges.ts';
-import { challengeIsOpen } from './liveness.ts';
 import { MAX_PASSKEYS } from './passkey.ts';
 
 export interface CompletionDeps {

@@ -1,6 +1,6 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { endTrust } from '#domain/pending-logins/trusted-browsers.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import {
   type EnabledMethods,

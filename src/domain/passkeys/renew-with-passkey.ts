@@ -1,5 +1,3 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import type { SessionCookie, SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import {
   newRenewal,
   RENEWAL_COLUMNS,
@@ -7,7 +5,9 @@ import {
   type RenewalRow,
   renewalCtes,
 } from '#domain/browser-sessions/renew-session.ts';
-import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
+import type { SessionCookie, SessionCredentials } from '#domain/records/browser-session.ts';
+import type { SecondFactorRules } from '#domain/records/due-factor.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';

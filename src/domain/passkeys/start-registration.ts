@@ -1,4 +1,4 @@
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import { type BrowserSessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';

@@ -1,5 +1,5 @@
-import { userColumns } from '#domain/accounts/user.ts';
-import { identityStands, pendingLoginIsOpen } from './liveness.ts';
+import { identityStands, pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
+import { userColumns } from '#domain/records/user.ts';
 
 /** Parameters of `COMPLETED_LOGIN_CTES`. */
 export interface CompletedLoginParams {

@@ -7,13 +7,13 @@ import {
   refundTokens,
   secondsPerToken,
 } from '#domain/rate-limits/rate-limits.ts';
+import { pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { pendingLoginIsOpen } from './liveness.ts';
 import type { PendingLogin } from './pending-login.ts';
 
 /** Wrong codes allowed per login. */

@@ -2,7 +2,7 @@
  * Data shown to a user who must enroll at sign-in (browser-flows 4.5): a secret for their app, then recovery codes. It
  * is stored encrypted in the pending login until that ends, so that a reload shows the same data.
  */
-import { newTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
+import { newTotpSecret } from '#domain/records/totp-secret.ts';
 import type { PendingLoginId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 

@@ -7,7 +7,9 @@
  *
  * This folder also owns `user_trusted_browsers`. It does not know sessions: `login-completion` opens and renews them.
  */
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+
+import { firstFactorStands, pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import {
   type BrowserSessionId,
   fromUuid,
@@ -20,7 +22,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
-import { firstFactorStands, pendingLoginIsOpen } from './liveness.ts';
 import { type PendingLink, type PendingLinkRow, toPendingLink } from './pending-link.ts';
 
 export interface PendingLogin {

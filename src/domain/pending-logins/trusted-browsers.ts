@@ -3,10 +3,11 @@
  * the account in the `known` cookie identifies a browser. A new password, a new enrollment or new recovery codes end
  * the trust automatically.
  */
+
+import { passwordOf } from '#domain/records/liveness/pending-logins.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { passwordOf } from './liveness.ts';
 
 /** Parameters of `trustBrowserCte`. */
 export interface TrustParams {

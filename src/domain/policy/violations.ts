@@ -1,4 +1,4 @@
-import type { OpenSessions, SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
+import type { OpenSessions, SessionLimit } from '#domain/records/session-limit.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { ModuleViolation } from './module/module-violations.ts';
 import type { BanSetting } from './requester-policy.ts';

@@ -1,6 +1,6 @@
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 
 /** Also deletes their tickets. */
 const deletePending = statement<never, { readonly emailKeys: readonly string[] }>(

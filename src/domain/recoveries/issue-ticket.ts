@@ -1,10 +1,10 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 import { newRecoveryTicket, ticketHash } from './recovery-ticket.ts';
 
 export interface IssueTicketDeps {

@@ -2,7 +2,7 @@
  * Sets a new password with a ticket. Other modules change the password, the sessions and the events, in one
  * transaction.
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+
 import { type Overloaded, overloadedOutcome } from '#domain/accounts/passwords/check-password.ts';
 import {
   findNewPasswordProblem,
@@ -12,6 +12,8 @@ import {
 import { setPassword } from '#domain/accounts/passwords/set-password.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type SignOutDeps, signOut } from '#domain/oauth-sessions/sign-out.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
@@ -21,7 +23,6 @@ import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 import { passwordIsUnchanged, type RecoveryTicket, type TicketDeps, ticketHash } from './recovery-ticket.ts';
 
 export interface RecoverPasswordDeps

@@ -5,10 +5,11 @@
  *
  * A session is open, consumed (`consumed_at`: the account was recovered, or newer sessions replaced it), or expired.
  */
+
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import { fromUuid, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 
 export interface RecoverySession {
   readonly id: RecoverySessionId;

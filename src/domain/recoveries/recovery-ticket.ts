@@ -1,6 +1,7 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { fromUuid, type RecoverySessionId, type RecoveryTicketId, type UserId } from '#platform/base/ids.ts';
@@ -9,7 +10,6 @@ import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 import { type RecoverySession, recoverySessionState } from './recovery-session.ts';
 
 /** 190 bits. */

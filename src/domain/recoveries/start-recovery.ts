@@ -11,6 +11,7 @@ import {
   takeTokens,
   unknownNameKey,
 } from '#domain/rate-limits/rate-limits.ts';
+import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -21,7 +22,6 @@ import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import { lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { recoverySessionIsOpen } from './liveness.ts';
 import type { RecoverySession } from './recovery-session.ts';
 
 /** Name of the jobs that look up the address and send the email. */

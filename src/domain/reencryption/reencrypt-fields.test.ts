@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { sealUserCode } from '#domain/authorizations/device-code-grant.ts';
 import { sealSecret } from '#domain/clients/client.ts';
-import { newTotpSecret, sealTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
+import { newTotpSecret, sealTotpSecret } from '#domain/records/totp-secret.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { findKeyChecks, rootKeyChecks, verifyServerState } from '#domain/server-state/server-state.ts';
 import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';

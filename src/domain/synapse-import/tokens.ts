@@ -1,5 +1,5 @@
 /** Tokens keep working, so clients stay signed in. Only their digests are stored. */
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';

@@ -1,6 +1,6 @@
-import { accountIsDeactivated } from '#domain/accounts/liveness.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';

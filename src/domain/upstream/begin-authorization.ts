@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
@@ -8,7 +9,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
-import { providerIsEnabled } from './provider-state/liveness.ts';
 import { sealAuthorizationSecrets } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 

@@ -1,3 +1,4 @@
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import {
   fromUuid,
   newId,
@@ -8,7 +9,6 @@ import {
 } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './provider-state/liveness.ts';
 
 /** A user's identity at a provider. */
 export interface Identity {

@@ -1,22 +1,23 @@
 /** Shared parts of statements that consume a sign-in through a provider, each for one browser session. */
-import { newSessionKey, type SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
+
 import { insertAuthentication, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import {
   insertPendingLogin,
   newPendingLogin,
   type PendingLoginParams,
 } from '#domain/pending-logins/begin-pending-login.ts';
+import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
   type DueFactorParams,
   dueFactorParams,
   type SecondFactorRules,
-} from '#domain/pending-logins/due-factor.ts';
+} from '#domain/records/due-factor.ts';
+import { authorizationIsUnconsumed, completedAfter } from '#domain/records/liveness/upstream-authorizations.ts';
 import { type BrowserSessionId, newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
-import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { namedMethods } from './named-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 

@@ -1,12 +1,12 @@
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
-import type { SessionCookie } from '#domain/browser-sessions/browser-session.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import type { SessionCookie } from '#domain/records/browser-session.ts';
+import { authorizationIsUnconsumed, completedAfter } from '#domain/records/liveness/upstream-authorizations.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { openAnswer, openAuthorizationSecrets, type UpstreamAnswer } from './sealed-columns.ts';
 
 /** A sign-in that waits for the user's last step. */

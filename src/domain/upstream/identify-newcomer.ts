@@ -8,7 +8,7 @@ import {
   nearestName,
   suggestName,
 } from '#domain/accounts/registrations/registration-policy.ts';
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';

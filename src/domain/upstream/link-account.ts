@@ -1,9 +1,9 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import type { BrowserSession } from '#domain/browser-sessions/browser-session.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { insertAuthentication } from '#domain/browser-sessions/start-browser-session.ts';
+import type { BrowserSession } from '#domain/records/browser-session.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';

@@ -1,9 +1,10 @@
 /**
  * Shared parts of statements that link an identity at a provider to the account with the same name (browser-flows 8.6).
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { PendingLink } from '#domain/pending-logins/pending-link.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';

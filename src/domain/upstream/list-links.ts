@@ -1,3 +1,4 @@
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { fromUuid, type UpstreamLinkId, type UpstreamProviderId, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
@@ -10,7 +11,6 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './provider-state/liveness.ts';
 
 /** An account's identity at an enabled provider. Times in milliseconds since the epoch. */
 export interface ListedLink {

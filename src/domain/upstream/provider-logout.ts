@@ -3,17 +3,17 @@
  * ends sessions here.
  */
 
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { endBrowserSessions } from '#domain/oauth-sessions/end-browser-sessions.ts';
 import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { authorizationIsUnused } from '#domain/records/liveness/upstream-authorizations.ts';
 import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { type ProviderLogout, readLogoutToken } from '#protocol/oidc/logout-token-checks.ts';
-import { authorizationIsUnused } from './liveness.ts';
 import type { UpstreamMetadata } from './provider-metadata.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 import { verifySignature } from './verify-signature.ts';

@@ -1,9 +1,9 @@
 import type { UpstreamProof, UpstreamProofs } from '#domain/accounts/registrations/finish-registration.ts';
+import { authorizationIsUnused } from '#domain/records/liveness/upstream-authorizations.ts';
 import { toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { authorizationIsUnused } from './liveness.ts';
 import { namedMethods } from './named-methods.ts';
 import { openAnswer } from './sealed-columns.ts';
 import type { UpstreamProviders } from './upstream-providers.ts';

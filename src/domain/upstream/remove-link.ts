@@ -1,5 +1,6 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UpstreamLinkId, type UserId } from '#platform/base/ids.ts';
@@ -7,7 +8,6 @@ import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type EnabledMethods, hasUsableLink, hasUsablePasskey, hasUsablePassword } from './login-methods.ts';
-import { providerIsEnabled } from './provider-state/liveness.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface RemoveLinkDeps {

@@ -1,10 +1,10 @@
-import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { type KnownBrowser, nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
-import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
+import type { SessionCredentials } from '#domain/records/browser-session.ts';
+import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/records/due-factor.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';

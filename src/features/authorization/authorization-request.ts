@@ -8,13 +8,13 @@ import {
   toPushedRequest,
 } from '#domain/authorizations/pushed-request.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import { type FactorRow, factorColumns } from '#domain/records/due-factor.ts';
 import {
   type OpenSessionsRow,
   openSessionsColumns,
   openSessionsJoin,
   toOpenSessions,
-} from '#domain/oauth-sessions/session-limit.ts';
-import { type FactorRow, factorColumns } from '#domain/pending-logins/due-factor.ts';
+} from '#domain/records/session-limit.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { Subjects } from '#domain/clients/subjects.ts';
-import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
+import { SessionLimit } from '#domain/records/session-limit.ts';
 import { newId } from '#platform/base/ids.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';

@@ -2,7 +2,6 @@ import type { Decision, PendingRequest } from '#domain/authorizations/authorizat
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Subjects } from '#domain/clients/subjects.ts';
-import type { OpenSessions } from '#domain/oauth-sessions/session-limit.ts';
 import {
   describeViolations,
   findViolations,
@@ -12,6 +11,7 @@ import {
   refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
+import type { OpenSessions } from '#domain/records/session-limit.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';

@@ -13,16 +13,16 @@ import {
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import type { Violation } from '#domain/policy/violations.ts';
+import { type FactorRow, factorColumns } from '#domain/records/due-factor.ts';
 import {
   type OpenSessionsRow,
   openSessionsColumns,
   openSessionsJoin,
   type SessionLimit,
   toOpenSessions,
-} from '#domain/oauth-sessions/session-limit.ts';
-import { type FactorRow, factorColumns } from '#domain/pending-logins/due-factor.ts';
-import { judgeGrant } from '#domain/policy/judge-grant.ts';
-import type { Violation } from '#domain/policy/violations.ts';
+} from '#domain/records/session-limit.ts';
 import type { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';

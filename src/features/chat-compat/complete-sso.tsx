@@ -10,13 +10,13 @@ import {
   ssoLoginColumns,
   toSsoLogin,
 } from '#domain/compat-sessions/sso-logins/sso-login.ts';
+import { describeViolations, findViolations, refusingSetting, type Violation } from '#domain/policy/violations.ts';
 import {
   type OpenSessionsRow,
   openSessionsColumns,
   openSessionsJoin,
   toOpenSessions,
-} from '#domain/oauth-sessions/session-limit.ts';
-import { describeViolations, findViolations, refusingSetting, type Violation } from '#domain/policy/violations.ts';
+} from '#domain/records/session-limit.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';

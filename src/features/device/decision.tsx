@@ -16,12 +16,6 @@ import {
 } from '#domain/authorizations/device-code-grant.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import {
-  type OpenSessionsRow,
-  openSessionsColumns,
-  openSessionsJoin,
-  toOpenSessions,
-} from '#domain/oauth-sessions/session-limit.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import {
   describeViolations,
@@ -30,6 +24,12 @@ import {
   refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
+import {
+  type OpenSessionsRow,
+  openSessionsColumns,
+  openSessionsJoin,
+  toOpenSessions,
+} from '#domain/records/session-limit.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';

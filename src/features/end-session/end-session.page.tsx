@@ -5,7 +5,7 @@ import { Form, HiddenFields } from '#browser/components/form.tsx';
 import { ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { LOGOUT_REQUEST_FIELD } from '#browser/logout-request.ts';
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 
 /** Asks whether a client may sign the user out. */
 export function ConfirmPage({

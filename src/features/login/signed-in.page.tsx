@@ -4,7 +4,7 @@ import { AccountCard } from '#browser/components/decision.tsx';
 import { ActionFields, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 /** Shown if a different user is signed in from the one in another tab's form. */

@@ -1,4 +1,4 @@
-import { grantIsPending } from '#domain/authorizations/liveness.ts';
+import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';

@@ -5,7 +5,7 @@ import { ErrorSummary, Form, type FormProblem, HiddenFields } from '#browser/com
 import { QrCode } from '#browser/components/qr-code.tsx';
 import { Alternative, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import type { ShownTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
+import type { ShownTotpSecret } from '#domain/records/totp-secret.ts';
 
 interface SetupPageProps {
   readonly translations: Translations;

@@ -1,4 +1,3 @@
-import { userFacts } from '#domain/accounts/user-facts.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
@@ -9,6 +8,7 @@ import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts
 import { redeemAuthorizationCode } from '#domain/oauth-sessions/redemptions/redeem-authorization-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
+import { userFacts } from '#domain/records/user-facts.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';

@@ -1,4 +1,3 @@
-import { userFacts } from '#domain/accounts/user-facts.ts';
 import {
   type DeviceCodeRefusal,
   type DeviceCodeRow,
@@ -12,6 +11,7 @@ import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts
 import { redeemDeviceCode } from '#domain/oauth-sessions/redemptions/redeem-device-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
+import { userFacts } from '#domain/records/user-facts.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';

@@ -1,12 +1,12 @@
 /** What the grant types of the token endpoint share: dependencies, ID token and response. */
 import { deviceName } from '#browser/device-name.ts';
-import { type UserFactsRow, userFacts } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { RedeemableRow, RedeemingDevice, Redemption, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
+import { type UserFactsRow, userFacts } from '#domain/records/user-facts.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import { fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';

@@ -1,9 +1,9 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { type Purpose, rememberPendingLogin } from '#browser/pending-login.ts';
 import { forgetEntry, type UpstreamEntry } from '#browser/upstream-cookie.ts';
-import type { User } from '#domain/accounts/user.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
-import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
+import type { SessionCredentials } from '#domain/records/browser-session.ts';
+import type { User } from '#domain/records/user.ts';
 import type { UpstreamFactorDue } from '#domain/upstream/consume-authorization.ts';
 import { accountThere } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -4,7 +4,7 @@ import { AccountCard } from '#browser/components/decision.tsx';
 import { ActionFields, ErrorSummary, Form, type FormProblem, HiddenFields } from '#browser/components/form.tsx';
 import { Heading, ProviderName } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import type { User } from '#domain/accounts/user.ts';
+import type { User } from '#domain/records/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 /** Repeats a provider's POST with this service's cookies. */

@@ -3,13 +3,13 @@
  * scopes.
  */
 
-import { userFacts } from '#domain/accounts/user-facts.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
 import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
+import { userFacts } from '#domain/records/user-facts.ts';
 import { DpopProofs, dpopChallenge } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { headerToken, insufficientScope, invalidToken, type PresentedToken } from '#oauth-endpoint/token-challenges.ts';

@@ -1,6 +1,7 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from '#domain/records/liveness/email-authentications.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -9,7 +10,6 @@ import { statement } from '#platform/postgres/statement.ts';
 import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
 import { begunAfter, type EmailAuthenticationId } from './email-authentication.ts';
 import { isEmailCode } from './email-code.ts';
-import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from './liveness.ts';
 
 /**
  * Counts an attempt before the code is compared, so that parallel guesses gain nothing over sequential ones. `tries` is

@@ -6,8 +6,9 @@
  * An authentication is open until it is proven (`completed_at`), one hour has passed, or too many codes were tried.
  * Each mail has a different code, and only the code of the most recently requested mail is valid.
  */
+
+import { MAX_CODE_TRIES } from '#domain/records/liveness/email-authentications.ts';
 import { fromUuid, type Ulid } from '#platform/base/ids.ts';
-import { MAX_CODE_TRIES } from './liveness.ts';
 
 export type EmailAuthenticationId = Ulid<'email-authentication'>;
 

@@ -1,3 +1,4 @@
+import { MAX_CODE_TRIES } from '#domain/records/liveness/email-authentications.ts';
 import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
@@ -7,7 +8,6 @@ import {
   type EmailAuthenticationRow,
   toEmailAuthentication,
 } from './email-authentication.ts';
-import { MAX_CODE_TRIES } from './liveness.ts';
 
 /** An authentication as shown to the user who started it. Times are milliseconds since the epoch. */
 export interface OwnEmailAuthentication extends EmailAuthentication {

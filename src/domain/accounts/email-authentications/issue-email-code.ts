@@ -1,13 +1,13 @@
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { emailAuthenticationIsOpen } from '#domain/records/liveness/email-authentications.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { accountIsUsable } from '../liveness.ts';
 import { begunAfter } from './email-authentication.ts';
 import { emailCode } from './email-code.ts';
-import { emailAuthenticationIsOpen } from './liveness.ts';
 
 export interface IssueCodeDeps {
   readonly database: Queryable;

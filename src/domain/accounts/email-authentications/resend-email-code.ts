@@ -1,4 +1,5 @@
 import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { emailAuthenticationIsOpen } from '#domain/records/liveness/email-authentications.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
@@ -6,7 +7,6 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type CodeMailDeps, codeMailBuckets, INSERT_CODE_MAIL_JOB } from './begin-email-authentication.ts';
 import { begunAfter, type EmailAuthentication } from './email-authentication.ts';
-import { emailAuthenticationIsOpen } from './liveness.ts';
 
 /** Invalidates the codes of earlier mails, even of those not yet delivered. */
 const askForMail = statement<

@@ -1,8 +1,8 @@
 import { refundCtes } from '#domain/rate-limits/charge-sql.ts';
 import type { Charges } from '#domain/rate-limits/rate-limits.ts';
+import { type User, userColumns } from '#domain/records/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
-import { type User, userColumns } from '../user.ts';
 
 /** A password that was just verified, and the writes left to the statement that acts on it. */
 export interface AcceptedPassword {

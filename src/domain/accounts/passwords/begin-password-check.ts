@@ -1,6 +1,7 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
+import { type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -8,7 +9,6 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { LoginName } from '../login-name.ts';
-import { type UserRow, userColumns } from '../user.ts';
 
 export interface BeginPasswordCheckDeps {
   readonly database: Database;

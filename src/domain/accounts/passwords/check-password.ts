@@ -8,6 +8,7 @@
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
 import { LOGIN_FAILURE_CTES } from '#domain/audit/login-failures.ts';
 import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { toUser, type User } from '#domain/records/user.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -18,7 +19,6 @@ import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import { preparePassword } from '#platform/password-hash/prepare-password.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { toUser, type User } from '../user.ts';
 import type { AcceptedPassword } from './accepted-password.ts';
 import {
   type BeginPasswordCheckDeps,

@@ -1,7 +1,7 @@
+import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { toUser, type User, type UserRow, userColumns } from '../user.ts';
 
 /** An account that is about to get a different password. */
 export interface FoundPasswordOwner {

@@ -1,8 +1,9 @@
 /** Changes of registration tokens by administrators (operations 4.8). Each takes one statement. */
+
+import { registrationTokenIsRevoked } from '#domain/records/liveness/accounts.ts';
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { registrationTokenIsRevoked } from '../liveness.ts';
 
 export type RegistrationTokenId = Ulid<'registration-token'>;
 

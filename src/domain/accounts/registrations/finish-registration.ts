@@ -1,11 +1,13 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
-import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { beginSetup } from '#domain/pending-logins/begin-setup.ts';
-import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import type { SessionCredentials } from '#domain/records/browser-session.ts';
+import type { SecondFactorRules } from '#domain/records/due-factor.ts';
+import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
+import type { User } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import {
   type BrowserSessionId,
@@ -23,9 +25,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { createUser } from '../create-user.ts';
 import { checkEmail, type EmailPolicy } from '../email-authentications/email-policy.ts';
-import { registrationTokenIsValid } from '../liveness.ts';
 import { setPassword } from '../passwords/set-password.ts';
-import type { User } from '../user.ts';
 import { addEmail } from '../user-emails.ts';
 import { countFinish } from './count-registrations.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';

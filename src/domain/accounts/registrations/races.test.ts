@@ -3,7 +3,6 @@
  * interleavings.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
@@ -17,6 +16,7 @@ import { checkEmailCode } from '../email-authentications/check-email-code.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 import { emailCode } from '../email-authentications/email-code.ts';
 import { emailPolicyOf } from '../email-authentications/email-policy.ts';
+import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { finishRegistration } from './finish-registration.ts';
 import { namePolicyOf } from './registration-policy.ts';
 

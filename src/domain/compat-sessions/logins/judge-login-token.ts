@@ -3,14 +3,14 @@
  * seconds, and only while the browser session of the user who consented is live.
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { loginTokenIsValid } from '#domain/records/liveness/compat-sessions.ts';
 import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { compatEndingCtes } from '../end-compat-session.ts';
-import { loginTokenIsValid } from '../liveness.ts';
 
 /** Clients resend requests whose response was lost. A later repetition means that the token was stolen. */
 const RESENT_SECONDS = 20;

@@ -1,15 +1,15 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
-import { accessTokenIsLive, oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import { compatAccessTokenIsLive, compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { accessTokenIsLive, oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import { type CompatSessionId, fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
-import { compatAccessTokenIsLive, compatSessionIsLive } from '../liveness.ts';
 
 export interface LogOut {
   /** A token of a chat client, or an OAuth access token for the client API. */

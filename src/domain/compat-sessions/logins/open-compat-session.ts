@@ -1,5 +1,4 @@
 import { ACCEPTED_ACCOUNT_COLUMNS } from '#domain/accounts/passwords/accepted-password.ts';
-import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { auditEventIdSql, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import {
   type ClaimDeps,
@@ -12,21 +11,18 @@ import {
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
-import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { sendInTurn } from '#domain/oauth-sessions/open-session.ts';
 import { familyOfToken } from '#domain/oauth-sessions/refresh-successor.ts';
-import {
-  type HardSessionRoomParams,
-  type SessionLimit,
-  sessionRoomCtes,
-} from '#domain/oauth-sessions/session-limit.ts';
+import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
+import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { type HardSessionRoomParams, type SessionLimit, sessionRoomCtes } from '#domain/records/session-limit.ts';
+import { toUser, type User, type UserRow } from '#domain/records/user.ts';
 import { type CompatSessionId, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
-import { compatSessionIsLive } from '../liveness.ts';
 
 export interface OpenCompatSessionDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;

@@ -1,4 +1,4 @@
-import { type User, userColumns } from '#domain/accounts/user.ts';
+import { type User, userColumns } from '#domain/records/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {

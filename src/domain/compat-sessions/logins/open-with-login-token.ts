@@ -1,8 +1,8 @@
-import { userColumns } from '#domain/accounts/user.ts';
-import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { loginTokenIsValid } from '#domain/records/liveness/compat-sessions.ts';
+import { userColumns } from '#domain/records/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { loginTokenIsValid } from '../liveness.ts';
 import { type ValidLoginToken, validSince } from './judge-login-token.ts';
 import {
   type ClientDevice,

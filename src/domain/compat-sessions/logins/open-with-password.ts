@@ -4,8 +4,8 @@ import {
   acceptedPasswordCtes,
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
-import { furtherFactorIsDue, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { furtherFactorIsDue, type SecondFactorRules } from '#domain/records/due-factor.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {
   type ClientDevice,

@@ -1,4 +1,3 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import {
@@ -17,6 +16,12 @@ import {
   storeSuccessor,
   type TokenTables,
 } from '#domain/oauth-sessions/store-successor.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import {
+  compatAccessTokenIsUnrevoked,
+  compatRefreshTokenIsLive,
+  compatSessionIsLive,
+} from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -25,7 +30,6 @@ import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { compatEndingCtes } from '../end-compat-session.ts';
-import { compatAccessTokenIsUnrevoked, compatRefreshTokenIsLive, compatSessionIsLive } from '../liveness.ts';
 
 export interface CompatRefreshRules {
   readonly accessTokenTtlSeconds: number;

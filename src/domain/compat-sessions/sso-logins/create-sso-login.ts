@@ -1,12 +1,12 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { addressBucket, awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { ssoLoginIsPending } from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSsoLoginId, newId, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
 import { addressKeyAsInet } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { ssoLoginIsPending } from '../liveness.ts';
 
 /** Limit of pending sign-ons per client address (security 3.10, S-179). */
 const MAX_PENDING = 100;

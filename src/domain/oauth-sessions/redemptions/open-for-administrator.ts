@@ -2,16 +2,17 @@
  * A session that an administrator creates for a user (account-graphql 5.5). A session with a device starts like a chat
  * client's sign-in: under the user's lease, once the homeserver knows the device (chat-compat 10.4).
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+
 import type { AuditEvent } from '#domain/audit/audit-event.ts';
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { type ClaimParams, type ClaimRow, claimDevice, claimSql, type Written } from '#domain/devices/claim-device.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
+import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { type ClientId, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { type OpeningParams, openingCtes, openingParams, sendInTurn } from '../open-session.ts';
-import { type SessionRoomParams, sessionRoomCtes } from '../session-limit.ts';
 import { sessionExpiry, type TokenSettings } from '../token-settings.ts';
 import type { RedeemDeps, Redeeming } from './redeem.ts';
 

@@ -1,5 +1,5 @@
-import { codeIsValid } from '#domain/authorizations/liveness.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { codeIsValid } from '#domain/records/liveness/authorizations.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { CodeRow } from '../judge-code.ts';
 import { type RedeemedRow, type RedeemParams, redeemSql } from '../open-session.ts';

@@ -1,6 +1,6 @@
-import { deviceCodeGrantIsRedeemable } from '#domain/authorizations/liveness.ts';
 import type { AnsweredDeviceCodeRow } from '#domain/authorizations/poll-device-code.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { deviceCodeGrantIsRedeemable } from '#domain/records/liveness/authorizations.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type RedeemedRow, type RedeemParams, redeemSql } from '../open-session.ts';
 import {

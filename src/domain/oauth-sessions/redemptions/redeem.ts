@@ -12,6 +12,7 @@ import {
   type DeviceClaim,
   type Written,
 } from '#domain/devices/claim-device.ts';
+import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { Statement } from '#platform/postgres/statement.ts';
 import {
@@ -23,7 +24,6 @@ import {
   redeemParams,
   sendInTurn,
 } from '../open-session.ts';
-import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '../session-limit.ts';
 
 export interface RedeemDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;

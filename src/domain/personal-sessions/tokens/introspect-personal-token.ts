@@ -1,12 +1,16 @@
-import { accountIsDeactivated, accountIsUsable } from '#domain/accounts/liveness.ts';
-import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { AdminRights } from '#domain/records/admin-rights.ts';
+import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import {
+  ownerIsUsable,
+  personalSessionIsLive,
+  personalTokenIsLive,
+} from '#domain/records/liveness/personal-sessions.ts';
 import { type ClientId, fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
-import { ownerIsUsable, personalSessionIsLive, personalTokenIsLive } from '../liveness.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
 /** A live token with the properties of its session. Times in milliseconds since the epoch. */

@@ -3,9 +3,8 @@
  * client: under the lease of its actor, once the homeserver knows the device (chat-compat 11.6). Other sessions on that
  * device are kept.
  */
-import { accountIsDeactivated, accountIsUsable } from '#domain/accounts/liveness.ts';
+
 import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import {
   type ClaimDeps,
   type ClaimParams,
@@ -16,6 +15,8 @@ import {
   type Written,
 } from '#domain/devices/claim-device.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
+import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { type ClientId, newId, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { statement } from '#platform/postgres/statement.ts';

@@ -1,5 +1,5 @@
 import { findUser } from '#domain/accounts/find-user.ts';
-import type { AdminRights, PersonalScopeHolder } from '#domain/oauth-sessions/admin-rights.ts';
+import type { AdminRights, PersonalScopeHolder } from '#domain/records/admin-rights.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeKind, type ScopeRules } from '#protocol/oauth/scopes.ts';

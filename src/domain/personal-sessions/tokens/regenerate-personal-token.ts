@@ -1,11 +1,15 @@
-import { accountIsDeactivated } from '#domain/accounts/liveness.ts';
+import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
+import {
+  ownerIsUsable,
+  personalSessionIsLive,
+  personalTokenIsCurrent,
+} from '#domain/records/liveness/personal-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type PersonalSessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
-import { ownerIsUsable, personalSessionIsLive, personalTokenIsCurrent } from '../liveness.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
 export type RegenerationOutcome =

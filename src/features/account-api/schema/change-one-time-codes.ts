@@ -3,7 +3,7 @@ import { completeTotpEnrolment } from '#domain/one-time-codes/complete-totp-enro
 import { regenerateRecoveryCodes } from '#domain/one-time-codes/regenerate-recovery-codes.ts';
 import { removeTotp } from '#domain/one-time-codes/remove-totp.ts';
 import { startTotpEnrolment } from '#domain/one-time-codes/start-totp-enrolment.ts';
-import { showTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
+import { showTotpSecret } from '#domain/records/totp-secret.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';
 import { builder } from './builder.ts';

@@ -1,8 +1,8 @@
-import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { ms } from '#platform/postgres/statement.ts';
 import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+import { providerIsEnabled } from './liveness/upstream-providers.ts';
 import { primaryFirst } from './primary-email.ts';
 
 /** Last change of the profile of user `u`, in milliseconds since the epoch. */

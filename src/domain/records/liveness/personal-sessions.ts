@@ -6,8 +6,8 @@
  * This file has the SQL conditions for using them. A token works only while its session is live and both its actor and
  * its owner are usable: check all of these.
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
+import { accountIsUsable } from './accounts.ts';
+import { clientIsEnabled } from './clients.ts';
 
 /**
  * The token of a live session may have expired, because another one can be issued.

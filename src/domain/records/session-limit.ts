@@ -2,9 +2,9 @@
  * Limits the number of sessions per user (chat-compat 10.5). Consent pages ask the user to end some sessions first, and
  * no grant is redeemed beyond the limit. A sign-in that replaces the same device's older session is always allowed.
  */
-import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
-import { personalSessionIsOpen } from '#domain/personal-sessions/liveness.ts';
-import { accessTokenIsLive, oauthSessionIsLive } from './liveness.ts';
+import { compatSessionIsLive } from './liveness/compat-sessions.ts';
+import { accessTokenIsLive, oauthSessionIsLive } from './liveness/oauth-sessions.ts';
+import { personalSessionIsOpen } from './liveness/personal-sessions.ts';
 
 /** `experimental.session_limit`. */
 export interface SessionLimitSettings {

@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { browserIsTrusted } from './liveness.ts';
+import { browserIsTrusted } from './liveness/pending-logins.ts';
 
 /** The operator's settings (browser-flows 4). */
 export interface SecondFactorRules {

@@ -6,7 +6,7 @@
  * This file contains SQL conditions for these states. A token works only while its session is live, the client is
  * enabled, and the user (if the session has one) is usable, so check all of them.
  */
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { accountIsUsable } from './accounts.ts';
 
 /** @param session alias of `oauth2_sessions` */
 export function oauthSessionIsLive(session: string): string {
