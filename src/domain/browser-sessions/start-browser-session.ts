@@ -1,8 +1,8 @@
-import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type BrowserSessionStart, newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { type AuthenticationKind, type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
+import { type AuthenticationKind, strengthOf } from '#protocol/oidc/authentication-classes.ts';
 
 /**
  * Returns an insert of a session, to which `from` and `returning` can be appended. @param userId SQL expression of its
@@ -59,16 +59,6 @@ export function insertAuthentications(session: string): string {
   return `insert into user_session_authentications (id, user_session_id, kind, created_at)
     select given.id, ${session}.id, given.kind, :now::timestamptz
     from ${session}, unnest(:authenticationIds::uuid[], :authenticationKinds::text[]) as given (id, kind)`;
-}
-
-export interface BrowserSessionStart {
-  readonly userId: UserId;
-  /** How the user of the new account has just authenticated. */
-  readonly proof: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
-  readonly address: string | undefined;
-  readonly userAgent: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
 }
 
 /**

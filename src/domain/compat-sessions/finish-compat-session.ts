@@ -1,10 +1,10 @@
 import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { compatEndingCtes } from './end-compat-session.ts';
 
 export interface CompatSessionEnd {
   /** Default: `logout`. */

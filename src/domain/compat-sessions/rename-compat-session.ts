@@ -1,3 +1,4 @@
+import type { RenamedSession } from '#domain/oauth-sessions/rename-oauth2-session.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -14,12 +15,6 @@ const rename = statement<
       and (:owner::uuid is null or s.user_id = :owner::uuid)
    returning s.user_id, u.username, s.device_id`,
 );
-
-export interface RenamedSession {
-  /** Undefined: a session without a user. */
-  readonly user: { readonly id: UserId; readonly username: string } | undefined;
-  readonly deviceId: string | undefined;
-}
 
 /**
  * Stores the name that a user gives to a chat client's session.

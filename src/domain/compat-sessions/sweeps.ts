@@ -14,6 +14,7 @@ import {
   walkSql,
 } from '#domain/clean-up/sweep.ts';
 import { type SessionEndParams, sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
+import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import {
   compatRefreshTokenIsLive,
   compatRefreshTokenIsUnconsumed,
@@ -22,7 +23,6 @@ import {
 } from '#domain/records/liveness/compat-sessions.ts';
 import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { compatEndingCtes } from './end-compat-session.ts';
 
 const TABLES: SessionTables = {
   sessions: 'compat_sessions',

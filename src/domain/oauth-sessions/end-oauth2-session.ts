@@ -1,5 +1,4 @@
 import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from '#domain/compat-sessions/end-compat-session.ts';
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { PERSONAL_ENDED_DEVICES, personalEndingCte } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
@@ -12,6 +11,7 @@ import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { insertLogoutJobs } from './backchannel-logout.ts';
+import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from './end-compat-session.ts';
 
 export type OAuth2SessionEndReason =
   | 'admin'

@@ -1,4 +1,3 @@
-import type { RenamedSession } from '#domain/compat-sessions/rename-compat-session.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -16,6 +15,12 @@ const rename = statement<
   )
   select renamed.user_id, u.username, renamed.device_id from renamed left join users u on u.id = renamed.user_id`,
 );
+
+export interface RenamedSession {
+  /** Undefined: a session without a user. */
+  readonly user: { readonly id: UserId; readonly username: string } | undefined;
+  readonly deviceId: string | undefined;
+}
 
 /**
  * Stores the name that a user gives to an application's session.

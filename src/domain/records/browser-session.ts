@@ -5,9 +5,10 @@
  * Accounts decide who may sign in; `browser` reads and writes the cookies. OAuth sessions that were authorized in a
  * browser session end separately. `activity` records when a session was last active.
  */
-import { type BrowserSessionId, parseId } from '#platform/base/ids.ts';
+import { type BrowserSessionId, parseId, type UserId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
 
 /** A user signed in with a cookie: one row of `user_sessions`. */
 export interface BrowserSession {
@@ -32,6 +33,17 @@ export interface SessionCookie extends SessionCredentials {
   readonly keyHash: Buffer;
   /** Seconds since the epoch when the cookie was last set. */
   readonly setAtSeconds: number;
+}
+
+/** The first session of a new account. */
+export interface BrowserSessionStart {
+  readonly userId: UserId;
+  /** How the user of the new account has just authenticated. */
+  readonly proof: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 export function newSessionKey(): { key: string; keyHash: Buffer } {

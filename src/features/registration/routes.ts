@@ -18,6 +18,7 @@ import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { boundRegistration } from '#browser/registrations-cookie.ts';
 import { forgetEntry } from '#browser/upstream-cookie.ts';
 import { finishRegistration } from '#domain/accounts/registrations/finish-registration.ts';
+import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import type { Core } from '#domain/core.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -80,7 +81,7 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
   if (id === undefined) throw notFound(deps);
   const { clientAddress: address, userAgent } = context;
   const endFormerSession = await formerSessionEnder(deps, context);
-  const outcome = await finishRegistration(deps, { id, address, userAgent, endFormerSession });
+  const outcome = await finishRegistration(deps, { id, address, userAgent, startBrowserSession, endFormerSession });
   if (outcome.ok) {
     if ('pending' in outcome.entered) {
       // Signs the previous user out.

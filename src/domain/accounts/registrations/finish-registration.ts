@@ -1,10 +1,9 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
-import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { beginSetup } from '#domain/pending-logins/begin-setup.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
-import type { SessionCredentials } from '#domain/records/browser-session.ts';
+import type { BrowserSessionStart, SessionCredentials } from '#domain/records/browser-session.ts';
 import type { SecondFactorRules } from '#domain/records/due-factor.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import type { User } from '#domain/records/user.ts';
@@ -122,6 +121,8 @@ export interface Finish {
   readonly id: RegistrationId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Opens the session of the new account in its transaction. */
+  readonly startBrowserSession: (transaction: Transaction, start: BrowserSessionStart) => Promise<SessionCredentials>;
   /**
    * Signs out the user previously signed in with this browser, in the transaction that opens the session of the new
    * account.
@@ -299,7 +300,7 @@ async function createAccount(
   const hasToEnroll = proof === undefined && secondFactors.policy === 'required';
   const entered = hasToEnroll
     ? { pending: await beginSetup(transaction, keyRing, { ...entering, action }) }
-    : { session: await startBrowserSession(transaction, { ...entering, proof: provenBy }) };
+    : { session: await finish.startBrowserSession(transaction, { ...entering, proof: provenBy }) };
   const sessionId = 'session' in entered ? entered.session.id : undefined;
   if (sessionId !== undefined) await proof?.attach({ userId, sessionId, now });
   await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });

@@ -3,6 +3,7 @@
  * interleavings.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
@@ -96,7 +97,12 @@ async function finishAll(ids: readonly RegistrationId[], isTokenRequired = false
         registrationWays: { of: () => ({ isOpen: true, isTokenRequired, isEmailRequired: false }) },
         upstreamProofs: { lock: () => Promise.reject(new Error('not asked for')) },
       };
-      const outcome = await finishRegistration(deps, { id, address: '192.0.2.1', userAgent: undefined });
+      const outcome = await finishRegistration(deps, {
+        id,
+        address: '192.0.2.1',
+        userAgent: undefined,
+        startBrowserSession,
+      });
       return outcome.ok ? 'account' : outcome.reason;
     }),
   );

@@ -4,13 +4,13 @@
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { loginTokenIsValid } from '#domain/records/liveness/compat-sessions.ts';
 import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { compatEndingCtes } from '../end-compat-session.ts';
 
 /** Clients resend requests whose response was lost. A later repetition means that the token was stolen. */
 const RESENT_SECONDS = 20;

@@ -1,5 +1,6 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import {
   hasLostRace,
   judgeRefreshToken,
@@ -29,7 +30,6 @@ import { joinableWrite, singleWrite } from '#platform/postgres/joinable-write.ts
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
-import { compatEndingCtes } from '../end-compat-session.ts';
 
 export interface CompatRefreshRules {
   readonly accessTokenTtlSeconds: number;
