@@ -37,7 +37,7 @@ scope. Cookies are ignored. \`rate_limiting.admin_token\` limits wrong tokens. E
 
 **Bodies** are JSON of at most 1 MiB. Unknown members are rejected, and \`source\` names them.
 
-**Lists** have 10 items per page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) set the page size,
+**Lists** have 10 items per page, in the order of creation. \`page[first]\` and \`page[last]\` (up to 1,000) set the page size,
 from the start or from the end; \`page[after]\` and \`page[before]\` take the ID of an item. \`count=false\` omits the total
 number, which is the slowest part [with millions of rows](../guides/postgresql.md#millions-of-rows); \`count=only\` omits
 the items. Use the links \`next\`, \`prev\`, \`first\` and \`last\` to read on. Filters are \`filter[name]=value\`; items must match
