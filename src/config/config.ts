@@ -218,7 +218,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     telemetry: telemetryConfig(parsed.telemetry, surroundings.environment),
-    logging: loggingConfig(parsed.logging, variables.log.targetLevels),
+    logging: loggingConfig(parsed.logging, variables.log.targetLevels, variables.isPlain),
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,
       authorizationGrantTtlSeconds: parsed.oauth.authorization_grant_ttl,

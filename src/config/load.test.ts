@@ -43,6 +43,18 @@ describe('precedence', () => {
     ]);
   });
 
+  test.each([
+    [{ NO_COLOR: '1' }, 'never'],
+    [{ NO_COLOR: '' }, 'auto'],
+    [{}, 'auto'],
+    [{ NO_COLOR: '1', LATCHKEY__LOGGING__COLOR: 'always' }, 'always'],
+  ])(
+    'NO_COLOR turns colors off, unless logging.color demands them: %o',
+    (environment: Record<string, string>, expected) => {
+      expect(load({ environment }).config.logging.color).toBe(expected);
+    },
+  );
+
   test('lists of a later file replace earlier ones', () => {
     const { config } = load({
       files: {

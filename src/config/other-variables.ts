@@ -17,6 +17,8 @@ export interface OtherVariables {
   /** Sockets passed by the service manager. */
   readonly listen: ListenVariables;
   readonly log: LogLevels;
+  /** `NO_COLOR` (no-color.org). */
+  readonly isPlain: boolean;
   readonly problems: readonly Problem[];
 }
 
@@ -56,6 +58,7 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
       names: environment['LISTEN_FDNAMES'],
     },
     log: read('LATCHKEY_LOG', '"level" or "level,target=level,..."', parseLogLevels) ?? NO_LEVELS,
+    isPlain: (environment['NO_COLOR'] ?? '') !== '',
     problems,
   };
 }

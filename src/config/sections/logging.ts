@@ -10,13 +10,14 @@ export const loggingSection = mapping({
     .describe('Destination of the log. Files are appended to, and reopened on SIGHUP.'),
   color: choice(['auto', 'always', 'never'])
     .prefault('auto')
-    .describe('Colored output. `auto`: if the output is a terminal.'),
+    .describe('Colored level names. `auto`: if the output is a terminal and `NO_COLOR` is not set.'),
   pad_level: bool().prefault(false).describe('Pads the level to five columns.'),
 });
 
 export function loggingConfig(
   parsed: z.output<typeof loggingSection>,
   targetLevels: Readonly<Record<string, LogLevel>>,
+  isPlain: boolean,
 ): LogOptions {
   const { output } = parsed;
   return {
@@ -24,7 +25,7 @@ export function loggingConfig(
     targetLevels,
     format: parsed.format,
     output: output === 'stderr' || output === 'stdout' ? output : { path: output },
-    color: parsed.color,
+    color: parsed.color === 'auto' && isPlain ? 'never' : parsed.color,
     padLevel: parsed.pad_level,
   };
 }
