@@ -10,6 +10,7 @@ const PLAIN: BrandingConfig = {
   tosUri: undefined,
   imprint: undefined,
   loginMessage: undefined,
+  securityContact: undefined,
   showTechnicalInfo: true,
   logo: undefined,
   logoDark: undefined,

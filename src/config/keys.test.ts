@@ -922,6 +922,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.tos_uri': url(),
   'branding.imprint': text(500),
   'branding.login_message': text(500),
+  'branding.security_contact': {
+    good: 'mailto:security@example.org',
+    reads: 'mailto:security@example.org',
+    bad: 'security@example.org',
+    problem: 'expected a URI that starts with "https://", "mailto:" or "tel:", got "security@example.org"',
+  },
   'branding.show_technical_info': bool(false),
   'branding.accent_color': color(),
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },

@@ -93,6 +93,7 @@ describe('requests from other origins (S-154)', () => {
     '//.well-known/oauth-authorization-server': READ,
     '/.well-known/oauth-authorization-server/': READ,
     '/.well-known/webfinger': READ,
+    '/.well-known/security.txt': READ,
     '/oauth2/keys.json': READ,
     '/oauth2/token': CALL,
     '/oauth2/revoke': CALL,

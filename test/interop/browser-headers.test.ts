@@ -45,6 +45,7 @@ const USES: Readonly<Record<string, readonly Use[]>> = {
   'GET //.well-known/oauth-authorization-server': PUBLIC_DATA,
   'GET /.well-known/oauth-authorization-server/': PUBLIC_DATA,
   'GET /.well-known/webfinger': PUBLIC_DATA,
+  'GET /.well-known/security.txt': PUBLIC_DATA,
   'GET /oauth2/keys.json': PUBLIC_DATA,
   'GET /authorize': [...PAGE, 'frame of another site'],
   'POST /authorize': ['form', 'form of another site'],

@@ -54,6 +54,7 @@ beforeAll(async () => {
         password_recovery_enabled: true,
         client_logos: 'proxy',
       },
+      branding: { security_contact: 'mailto:security@example.org' },
       email: mails.settings,
       policy: { data: { admin_clients: [CLIENT_ID] } },
       upstream_oauth2: {
@@ -466,6 +467,7 @@ async function visitTheRest(): Promise<void> {
     '//.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/',
     `/.well-known/webfinger?resource=${encodeURIComponent(service.issuer)}&rel=http%3A%2F%2Fopenid.net%2Fspecs%2Fconnect%2F1.0%2Fissuer`,
+    '/.well-known/security.txt',
     '/oauth2/keys.json',
     '/health',
     '/health?probe=live',

@@ -21,6 +21,7 @@ const PASSWORD = 'correct horse battery staple';
 const ROUTES: Readonly<Record<string, number>> = {
   '/.well-known/openid-configuration': 200,
   '/.well-known/webfinger?resource=acct:ada@localhost': 200,
+  '/.well-known/security.txt': 404,
   '/.well-known/change-password': 303,
   '/oauth2/keys.json': 200,
   '/oauth2/userinfo': 401,

@@ -39,6 +39,16 @@ export const brandingSection = rule(
     tos_uri: webUrl().optional().describe('URL of the terms of service, linked in the footer.'),
     imprint: text({ maximum: 500 }).optional().describe('Text in the footer, for example the name of the operator.'),
     login_message: text({ maximum: 500 }).optional().describe('Plain text above the sign-in form.'),
+    security_contact: text({
+      maximum: 500,
+      pattern: /^(?:https:\/\/[^\s/]|mailto:[^\s@]+@|tel:\+?\d)[!-~]*$/,
+      expected: 'expected a URI that starts with "https://", "mailto:" or "tel:"',
+    })
+      .optional()
+      .describe(
+        'Where to report vulnerabilities, for example `mailto:security@example.org`; published at ' +
+          '`/.well-known/security.txt` (RFC 9116).',
+      ),
     show_technical_info: bool().prefault(true).describe('The index page links to the discovery document.'),
   }),
   ['logo', 'logo_dark'],
@@ -79,6 +89,8 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
     tosUri: parsed.tos_uri,
     imprint: parsed.imprint,
     loginMessage: parsed.login_message,
+    /** A URI. */
+    securityContact: parsed.security_contact,
     showTechnicalInfo: parsed.show_technical_info,
     logo: pictures.logo,
     /** Replaces `logo` on dark pages. */

@@ -1,6 +1,7 @@
 /**
  * Documents that clients read first. They are served without database access: `/.well-known/openid-configuration`,
- * `/.well-known/oauth-authorization-server`, `/.well-known/webfinger`, `/oauth2/keys.json`.
+ * `/.well-known/oauth-authorization-server`, `/.well-known/webfinger`, `/oauth2/keys.json`, and for people who report
+ * vulnerabilities `/.well-known/security.txt`.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
@@ -10,6 +11,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { cacheableDocument, respondTagged } from './cacheable-document.ts';
 import { providerMetadata } from './metadata.ts';
+import { answerSecurityContact } from './security-contact.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
   const { issuer } = core.config.http;
@@ -42,6 +44,16 @@ export function mount(core: Core, browser: Browser): Route[] {
       handle: (context) => answerWebfinger(context, issuer),
     },
     { ...document, path: '/oauth2/keys.json', resource: 'oauth', handle: keys },
+    {
+      method: 'GET',
+      path: '/.well-known/security.txt',
+      resource: 'discovery',
+      errorFormat: 'plain-json',
+      cors: 'get',
+      // RFC 9116 3: at the root of the origin.
+      isAtOrigin: true,
+      handle: (context) => answerSecurityContact(core, browser, context),
+    },
   ];
 }
 
