@@ -87,7 +87,8 @@ export const usersStep: ImportStep<SourceUser> = {
     };
   },
   end: async ({ target }) => {
-    // Of names that differ only in case, one is found case-insensitively: the lower-case one if it exists.
+    // Keys are unique. Of names that differ only in case, one keeps the common key: the lower-case one if it exists. The
+    // others show `isNamed` that only exact spellings match.
     await target.execute(
       `update users u set username_key = username
          from (select id, row_number() over (partition by username_key order by username = username_key desc, id) as place
