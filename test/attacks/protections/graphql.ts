@@ -69,6 +69,21 @@ export const GRAPHQL: readonly Protection[] = [
     testName: '(account-graphql 1.2, S-135)',
   },
   {
+    name: 'graphql-one-factor',
+    what: 'one document changes one passkey or linked account',
+    attack: 135,
+    removals: [
+      { text: "  'completePasskeyRegistration',\n  'completeTotpEnrolment',", instead: "  'completeTotpEnrolment'," },
+      { text: "  'removePasskey',\n  'removeTotp',", instead: "  'removeTotp'," },
+      {
+        text: "  'startPasskeyRegistration',\n  'startTotpEnrolment',\n  'unlinkUpstreamAccount',\n]",
+        instead: "  'startTotpEnrolment',\n]",
+      },
+    ],
+    test: TEST,
+    testName: 'a mutation that checks a secret or changes a factor (S-135)',
+  },
+  {
     name: 'graphql-introspection',
     what: 'the schema is not returned if introspection is disabled',
     attack: 136,
