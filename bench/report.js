@@ -2,8 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../scripts/steps/places.js';
-
-const GOALS = { residentMb: 120, startMilliseconds: 1_000, secondStartMilliseconds: 3_000, memoryGrowth: 1.2 };
+import { GOALS } from './settings.js';
 
 /** Prints the page, and writes both files unless `isDry`. */
 export function writeResults(result, { isDry }) {

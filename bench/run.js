@@ -1,5 +1,6 @@
 /**
  * `npm run bench`: races Latchkey against its peers and against itself, and writes the results to `bench/results/`.
+ * After a run that is not quick, it also updates the plot and the tables of `docs/performance.md`.
  * Options: `--quick` (few rounds, small tables), `--only a,b` (workloads), `--rounds N`, `--checkout FOLDER` (another
  * built checkout instead of this one), `--rival FOLDER` (races against that one instead of itself), `--dry` (writes no
  * results). `--smoke` only checks that everything works within its budget (`smoke.js`).
@@ -87,6 +88,9 @@ async function bench(opened) {
   if (only?.includes('clean-up')) result.cleanUp = await measureCleanUp(common);
   result.loadAverage.after = loadAverage();
   writeResults(result, { isDry: options.dry });
+  if (options.dry || options.quick) return;
+  const generator = 'scripts/generate-reference.js';
+  await runToEnd(generator, process.execPath, [generator], root);
 }
 
 /** The first start migrates and stores the client of the sessions. */

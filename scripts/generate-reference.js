@@ -1,6 +1,7 @@
 /**
- * Writes every generated file of the repository: the reference pages of the manual, the import graph, and the JSON
- * Schema of the configuration for editors. `--check` writes nothing and fails if a file differs.
+ * Writes every generated file of the repository: the reference pages of the manual, the import graph, the plot and the
+ * tables of the benchmark, and the JSON Schema of the configuration for editors. `--check` writes nothing and fails if a
+ * file differs.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

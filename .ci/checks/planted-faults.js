@@ -255,6 +255,15 @@ const FAULTS = [
     says: /config\.schema\.json differs/,
     plant: (at) => appendFileSync(at('share/config.schema.json'), '\n'),
   },
+  {
+    check: ['node', '.ci/checks/generated-files.js'],
+    fault: 'a benchmark result that is not in the plot',
+    says: /plot\.svg differs/,
+    plant: (at) => {
+      const result = at('bench/results/2026-11-22T2147-98f64d2b8dab.json');
+      writeFileSync(result, readFileSync(result, 'utf8').replace('"measuredAt": "2026', '"measuredAt": "2100'));
+    },
+  },
 ];
 
 const root = process.cwd();

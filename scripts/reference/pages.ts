@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema } from 'graphql';
+import { plotOf } from '../../bench/plot.js';
+import { readWholeRuns } from '../../bench/stored.js';
 import { configJsonSchemaText } from '../../src/config/reference/json-schema.ts';
 import { configManualText } from '../../src/config/reference/manual.ts';
 import { buildAccountSchema } from '../../src/features/account-api/schema/schema.ts';
@@ -18,6 +20,7 @@ import { importGraphPage } from './import-graph.ts';
 import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
 import { metricsPage } from './metrics.ts';
+import { performanceFigures } from './performance.ts';
 import { fillRequestsPage } from './requests.ts';
 import { readSourceFacts } from './source-facts.ts';
 
@@ -29,15 +32,19 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const { logCalls, formCodes, routes } = readSourceFacts(root);
   const logPage = readFileSync(join(root, 'docs/reference/log.md'), 'utf8');
   const requestsPage = readFileSync(join(root, 'docs/reference/requests.md'), 'utf8');
+  const performancePage = readFileSync(join(root, 'docs/performance.md'), 'utf8');
+  const runs = readWholeRuns(root);
   const accountSchema = buildAccountSchema();
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
+    'bench/results/plot.svg': plotOf(runs),
     'docs/assurance/README.md': assurancePage(root),
     'docs/assurance/acceptance-checks.md': acceptanceChecksPage(),
     'docs/assurance/attack-tests.md': attackTestsPage(root),
     'docs/assurance/faults.md': faultsPage(root),
     'docs/assurance/mutation-tests.md': mutationTestsPage(),
     'docs/import-graph.md': await importGraphPage(root),
+    'docs/performance.md': fillPart(performancePage, 'figures', performanceFigures(runs)),
     'docs/reference/account-api.md': accountApiPage(accountSchema),
     'docs/reference/admin-api.md': adminApiPage(),
     'docs/reference/commands.md': commandsPage(),
