@@ -1,6 +1,7 @@
 /**
  * Runs the import rules and verifies that they were applied: a run that reads fewer modules than there are source files
- * would pass. Also finds import cycles between folders, which can exist without a cycle between files.
+ * would pass. Also finds import cycles between folders and between modules, which can exist without a cycle between files:
+ * two modules also form a cycle if the imports are in different folders below them.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -26,32 +27,46 @@ const cruised = report.modules.filter((module) => /^(?:src|web)\/.*(?<!\.d)\.tsx
 for (const violation of report.summary.violations) {
   process.stderr.write(`${violation.rule.name}: ${violation.from} -> ${violation.to}\n`);
 }
-const cycles = folderCycles(cruised);
-for (const cycle of cycles) process.stderr.write(`folders import one another: ${cycle.join(', ')}\n`);
+const folderCycles = cyclesOf(cruised, dirname);
+const moduleCycles = cyclesOf(cruised, moduleOf);
+for (const cycle of folderCycles) process.stderr.write(`folders import one another: ${cycle.join(', ')}\n`);
+for (const cycle of moduleCycles) process.stderr.write(`modules import one another: ${cycle.join(', ')}\n`);
+const modules = new Set(cruised.map(({ source }) => moduleOf(source)).filter((name) => name.startsWith('src/domain/')));
 process.stdout.write(
-  `${cruised.length} of ${sources} source files read, ${report.summary.error} violations, ${cycles.length} cycles of folders\n`,
+  `${cruised.length} of ${sources} source files and ${modules.size} modules of the domain read, ` +
+    `${report.summary.error} violations, ${folderCycles.length} cycles of folders, ${moduleCycles.length} of modules\n`,
 );
-process.exitCode = report.summary.error === 0 && cycles.length === 0 && cruised.length >= sources ? 0 : 1;
+const hasProblems = report.summary.error > 0 || folderCycles.length > 0 || moduleCycles.length > 0;
+process.exitCode = hasProblems || cruised.length < sources ? 1 : 0;
 
-/** Returns groups of folders that import one another, including type imports but not tests. */
-function folderCycles(modules) {
+/** Returns the module of a file: the first folder below `platform`, `domain` or `features`, or below `src`. */
+function moduleOf(source) {
+  const [module] = /^src\/(?:(?:platform|domain|features)\/)?[^/]+(?=\/)/.exec(source) ?? [dirname(source)];
+  return module;
+}
+
+/**
+ * Returns groups that import one another, including type imports but not tests.
+ * @param groupOf returns the group of a file: its folder or its module
+ */
+function cyclesOf(files, groupOf) {
   const imported = new Map();
-  for (const { source, dependencies } of modules) {
+  for (const { source, dependencies } of files) {
     if (TEST.test(source)) continue;
-    const from = dirname(source);
-    const folders = imported.get(from) ?? new Set();
-    imported.set(from, folders);
+    const from = groupOf(source);
+    const groups = imported.get(from) ?? new Set();
+    imported.set(from, groups);
     for (const { resolved } of dependencies) {
-      if (resolved.startsWith('src/') && dirname(resolved) !== from) folders.add(dirname(resolved));
+      if (resolved.startsWith('src/') && groupOf(resolved) !== from) groups.add(groupOf(resolved));
     }
   }
-  const reached = new Map([...imported.keys()].map((folder) => [folder, reachedFrom(folder, imported)]));
-  const groups = new Map();
-  for (const [folder, others] of reached) {
-    const group = [...others].filter((other) => reached.get(other)?.has(folder)).toSorted();
-    if (group.length > 0) groups.set(group.join(), group);
+  const reached = new Map([...imported.keys()].map((group) => [group, reachedFrom(group, imported)]));
+  const cycles = new Map();
+  for (const [group, others] of reached) {
+    const cycle = [...others].filter((other) => reached.get(other)?.has(group)).toSorted();
+    if (cycle.length > 0) cycles.set(cycle.join(), cycle);
   }
-  return [...groups.values()];
+  return [...cycles.values()];
 }
 
 function reachedFrom(start, imported) {

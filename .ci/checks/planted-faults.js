@@ -4,7 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -120,6 +129,32 @@ const FAULTS = [
       writeFileSync(at('src/domain/rate-limits/other.ts'), "export { audit } from '#domain/audit/other.ts';\n");
       writeFileSync(at('src/domain/audit/other.ts'), 'export const audit = 1;\n');
     },
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'two modules that import each other, by folders that do not',
+    says: /modules import one another: src\/domain\/planted-one, src\/domain\/planted-two/,
+    plant: (at) => {
+      for (const folder of ['one/deeper', 'two/deeper'])
+        mkdirSync(at(`src/domain/planted-${folder}`), { recursive: true });
+      writeFileSync(at('src/domain/planted-one/first.ts'), "export { first } from '#domain/planted-two/first.ts';\n");
+      writeFileSync(at('src/domain/planted-two/first.ts'), 'export const first = 1;\n');
+      writeFileSync(
+        at('src/domain/planted-two/deeper/second.ts'),
+        "export { second } from '#domain/planted-one/deeper/second.ts';\n",
+      );
+      writeFileSync(at('src/domain/planted-one/deeper/second.ts'), 'export const second = 1;\n');
+    },
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a record that imports another module of the domain',
+    says: /records-imports: \S+user\.ts -> \S+audit-event\.ts/,
+    plant: (at) =>
+      appendFileSync(
+        at('src/domain/records/user.ts'),
+        "\nexport type { AuditActor } from '#domain/audit/audit-event.ts';\n",
+      ),
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
