@@ -1,7 +1,7 @@
 /** Gauges of expiring material: listener certificates, and signing keys due for rotation. */
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { Gauges } from '#platform/metrics/registry.ts';

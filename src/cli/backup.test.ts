@@ -18,7 +18,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Manifest, parseManifest } from '#app/backup/manifest.ts';
 import { publishNextRootKey, readRootKeys } from '#app/data-directory/root-key-files.ts';
-import { rootKeyChecks } from '#domain/server-state/server-state.ts';
+import { rootKeyChecks } from '#domain/keys/server-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';

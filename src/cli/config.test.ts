@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { configShape } from '#config/config.ts';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { type ConfigSources, loadConfig } from '#config/load.ts';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { readSigningKeys } from '#domain/keys/read-signing-keys.ts';
 import type { Shape } from '#platform/config/shape.ts';
 import { checkConfig, configManual, configSchema, dumpConfig, generateClient, generateConfig } from './config.ts';
 

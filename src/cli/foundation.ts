@@ -10,11 +10,11 @@ import { readRootKeys, withRootKeys } from '#app/data-directory/root-key-files.t
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
+import { requireCompleteImport } from '#domain/import/incomplete-import.ts';
+import { readSigningKeys, SigningKeyProblems } from '#domain/keys/read-signing-keys.ts';
+import { hasKeyCheck, verifyServerState } from '#domain/keys/server-state.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
-import { requireCompleteImport } from '#domain/server-state/incomplete-import.ts';
-import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
-import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';

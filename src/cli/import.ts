@@ -2,7 +2,7 @@
 import { DatabaseError } from 'pg';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
-import { isImportIncomplete, markIncompleteImport } from '#domain/server-state/incomplete-import.ts';
+import { isImportIncomplete, markIncompleteImport } from '#domain/import/incomplete-import.ts';
 import type { Finding } from '#domain/synapse-import/finding.ts';
 import { findingsOfData, hasPasswords, type SkippedKind } from '#domain/synapse-import/findings-of-data.ts';
 import { type EntityProgress, type ImportPlan, importEverything } from '#domain/synapse-import/import-everything.ts';

@@ -2,7 +2,7 @@
 import type { ConfigurationSyncDeps } from '#app/sync-configuration.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
 import type { CommandIo } from './command-io.ts';

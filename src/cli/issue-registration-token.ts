@@ -3,7 +3,7 @@ import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
-import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
-import type { ListedKey } from '#domain/signing-keys/signing-keys.ts';
+import type { ListedKey } from '#domain/keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { nodeAt } from '#platform/config/tree.ts';

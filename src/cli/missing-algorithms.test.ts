@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { readSigningKeys } from '#domain/keys/read-signing-keys.ts';
 import { newId } from '#platform/base/ids.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { loadConfig } from '#config/load.ts';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { readSigningKeys } from '#domain/keys/read-signing-keys.ts';
 import { openLog } from '#platform/log/log-writer.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';

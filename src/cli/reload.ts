@@ -4,7 +4,7 @@
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { changedSettings, changedStartSettings } from '#config/start-settings.ts';
-import { findStateProblem } from '#domain/server-state/server-state.ts';
+import { findStateProblem } from '#domain/keys/server-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';

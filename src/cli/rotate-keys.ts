@@ -14,7 +14,7 @@ import {
   type StagedKey,
 } from '#app/data-directory/rotate-signing-keys.ts';
 import { parseKeyFileName } from '#config/sections/key-file-names.ts';
-import type { ListedKey } from '#domain/signing-keys/signing-keys.ts';
+import type { ListedKey } from '#domain/keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { isKeyType, KEY_TYPES, type KeyType, keyTypeAlgorithm, standardStem } from '#protocol/jose/key-types.ts';

@@ -19,9 +19,9 @@ import {
   REENCRYPT_QUEUE,
   type ReencryptionProgress,
   reencryptFieldsQueue,
-} from '#domain/reencryption/reencrypt-fields.ts';
-import { processesThatLack } from '#domain/reencryption/root-keys-in-use.ts';
-import { isCurrentRootEnough, noteRootKey, rootKeyChecks } from '#domain/server-state/server-state.ts';
+} from '#domain/keys/reencrypt-fields.ts';
+import { processesThatLack } from '#domain/keys/root-keys-in-use.ts';
+import { isCurrentRootEnough, noteRootKey, rootKeyChecks } from '#domain/keys/server-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';

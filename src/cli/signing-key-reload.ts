@@ -1,7 +1,7 @@
 /** Reloads the signing keys of a running service from their files (oauth 3.3, operations 8.6). */
 import type { Config } from '#config/config.ts';
 import { type LoadedConfig, rereadSecrets } from '#config/load.ts';
-import type { ListedKey, SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { ListedKey, SigningKeys } from '#domain/keys/signing-keys.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { loadSigningKeys } from './foundation.ts';

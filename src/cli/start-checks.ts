@@ -4,7 +4,7 @@ import { fittingHashes, hashBytes } from '#config/hash-concurrency.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { usernameKey } from '#domain/accounts/account-names.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

@@ -4,7 +4,7 @@
  */
 import type { Client } from '#domain/clients/client.ts';
 import { isPairwiseSubject } from '#domain/clients/subjects.ts';
-import { type HintDeps, readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
+import { type HintDeps, readIdTokenHint } from '#domain/keys/id-token-hint.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import {

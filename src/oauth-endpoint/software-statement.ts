@@ -2,7 +2,7 @@
  * Software statements (RFC 7591 2.3): signed statements about an application by an issuer that the operator trusts.
  * They take precedence over what the application says about itself.
  */
-import { verifyByKeys } from '#domain/published-keys/published-keys.ts';
+import { verifyByKeys } from '#domain/keys/published-keys.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { usableKeys, type VerificationKey } from '#protocol/jose/json-web-keys.ts';

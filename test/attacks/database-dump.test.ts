@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { openRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
-import { SEALED_FIELDS } from '#domain/reencryption/sealed-fields.ts';
+import { SEALED_FIELDS } from '#domain/keys/sealed-fields.ts';
 import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

@@ -10,8 +10,8 @@ import {
 } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { type DeviceCodeGrantRow, sealUserCode, toDeviceCodeGrant } from '#domain/authorizations/device-code-grant.ts';
 import { openSecret, sealSecret } from '#domain/clients/client.ts';
+import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { newSealedSetup, openSetup } from '#domain/pending-logins/factor-setup.ts';
-import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import {
   openAnswer,
   openAuthorizationSecrets,

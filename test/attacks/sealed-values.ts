@@ -133,7 +133,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
   },
   {
     what: 'key of the database for HMACs',
-    file: 'src/domain/secret-keys/secret-keys.ts',
+    file: 'src/domain/keys/secret-keys.ts',
     label: 'associatedData(purpose)',
     lifetime: ROW,
     bindings: ['column', 'purpose'],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
+import type { SigningKeySource } from '#domain/keys/read-signing-keys.ts';
 import { METRICS } from '#platform/base/metric-table.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';

@@ -6,7 +6,7 @@ import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
-import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { cheapHasher } from './accounts.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Config } from '#config/config.ts';
-import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import { type AuthorizationGrantId, type ClientId, parseId } from '#platform/base/ids.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';

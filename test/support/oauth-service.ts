@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Config } from '#config/config.ts';
+import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
 import {
   type AuthorizationGrantId,
   type BrowserSessionId,

@@ -2,7 +2,7 @@ import type { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { Core } from '#domain/core.ts';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { readSigningKeys } from '#domain/keys/read-signing-keys.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
 import type { OutboundHttp, OutboundOptions } from '#platform/outbound-http/outbound-http.ts';

@@ -13,9 +13,9 @@ import { issueRegistrationToken } from '#domain/accounts/registrations/issue-reg
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Core } from '#domain/core.ts';
+import { readSigningKeys, type SigningKeySource } from '#domain/keys/read-signing-keys.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { loadPolicyModule } from '#domain/policy/module/policy-module.ts';
-import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { reportTo } from '#platform/base/metrics.ts';
 import { KeyRing } from '#platform/base/sealing.ts';

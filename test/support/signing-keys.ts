@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
-import type { SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
+import type { SigningKeySource } from '#domain/keys/read-signing-keys.ts';
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 
 let made: readonly SigningKeySource[] | undefined;

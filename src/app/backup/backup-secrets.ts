@@ -3,7 +3,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { isKeyFileName } from '#config/sections/key-file-names.ts';
-import { unknownKeyChecks } from '#domain/server-state/server-state.ts';
+import { unknownKeyChecks } from '#domain/keys/server-state.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { TarFile } from '#platform/tar/tar-archive.ts';

@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Client } from 'pg';
-import { KEY_CHECK_QUERY, keyChecksOf } from '#domain/server-state/server-state.ts';
+import { KEY_CHECK_QUERY, keyChecksOf } from '#domain/keys/server-state.ts';
 import { syncDirectory } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import type { QuotedTable } from '#platform/postgres/dump/dumped-tables.ts';

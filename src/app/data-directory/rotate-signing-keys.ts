@@ -12,7 +12,7 @@
 import { access, mkdir, rename, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseKeyFileName } from '#config/sections/key-file-names.ts';
-import type { ListedKey } from '#domain/signing-keys/signing-keys.ts';
+import type { ListedKey } from '#domain/keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { syncDirectory } from '#platform/base/files.ts';
 import { isErrno, systemReason } from '#platform/base/system-errors.ts';

@@ -1,6 +1,6 @@
 /** Checks that the service is reachable at its published URLs (operations 3.8). */
 import type { Config } from '#config/config.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import { isProtectedAddress } from '#protocol/oidc/provider-metadata.ts';
 import { type Ask, asMembers } from './ask.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';

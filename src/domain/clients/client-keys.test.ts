@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import { PublishedKeys } from '#domain/keys/published-keys.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Fetched, NotSent, OutboundHttp } from '#platform/outbound-http/outbound-http.ts';

@@ -2,7 +2,7 @@
  * Verifies client signatures (client assertions, request objects) with the client's registered keys: inline in its
  * record or published at its `jwks_uri` (oauth 5.3).
  */
-import { type KeySignature, type PublishedKeys, verifyByKeys } from '#domain/published-keys/published-keys.ts';
+import { type KeySignature, type PublishedKeys, verifyByKeys } from '#domain/keys/published-keys.ts';
 import type { CompactJws } from '#protocol/jose/compact-jws.ts';
 import { usableKeys, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
 import type { Client } from './client.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import type { SecretKeys } from '#domain/keys/secret-keys.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { parseUrl } from '#platform/base/url.ts';
 

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { ACCESS_TOKEN_JWT_TYPE, storedHashOf } from '#protocol/oauth/access-token-jwt.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';

@@ -6,7 +6,7 @@
  */
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost, sectorUriColumn } from '#domain/clients/subjects.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSecretKeys, type SecretKeys } from '#domain/keys/secret-keys.ts';
 import { newTotpSecret, showTotpSecret } from '#domain/records/totp-secret.ts';
-import { openSecretKeys, type SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';

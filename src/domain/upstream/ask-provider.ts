@@ -2,7 +2,7 @@
  * Handles a code from a provider: the token request, the validation of the ID token, and userinfo. This module does not
  * write to the database. Nothing that a provider sends is displayed, and only its errors are logged.
  */
-import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import type { PublishedKeys } from '#domain/keys/published-keys.ts';
 import { foreignText } from '#platform/base/foreign-text.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { parseJson } from '#platform/http/json-body.ts';

@@ -1,6 +1,6 @@
 /** Client authentication at a provider's token endpoint (RFC 6749 2.3.1, OpenID Connect Core 1.0 9). */
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { randomBase64Url } from '#platform/base/random.ts';

@@ -4,8 +4,8 @@
  */
 
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import type { PublishedKeys } from '#domain/keys/published-keys.ts';
 import { endBrowserSessions } from '#domain/oauth-sessions/end-browser-sessions.ts';
-import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { authorizationIsUnused } from '#domain/records/liveness/upstream-authorizations.ts';
 import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';

@@ -1,4 +1,4 @@
-import { type KeySignature, type PublishedKeys, verifyByKeys } from '#domain/published-keys/published-keys.ts';
+import { type KeySignature, type PublishedKeys, verifyByKeys } from '#domain/keys/published-keys.ts';
 import { type CompactJws, isMacOf, parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { isMacAlgorithm, settledName } from '#protocol/jose/signing-algorithms.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';

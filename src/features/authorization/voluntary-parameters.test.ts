@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import { type ClientId, fromUuid, newId, type UserId } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import {

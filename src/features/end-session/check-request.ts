@@ -1,7 +1,7 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { type LogoutRequest, mayRedirectAfterLogout, openLogoutRequest } from '#browser/logout-request.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { type IdTokenHint, readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
+import { type IdTokenHint, readIdTokenHint } from '#domain/keys/id-token-hint.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';

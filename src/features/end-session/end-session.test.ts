@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import { type ClientId, newId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { registrationTokenHmac } from '#domain/accounts/registrations/registration-token.ts';
-import { openSecretKeys, type SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { openSecretKeys, type SecretKeys } from '#domain/keys/secret-keys.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';

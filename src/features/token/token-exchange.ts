@@ -1,4 +1,5 @@
 import type { Client, TokenExchangeRights } from '#domain/clients/client.ts';
+import { readIdTokenHint } from '#domain/keys/id-token-hint.ts';
 import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { type Actor, withActor } from '#domain/oauth-sessions/actor.ts';
 import { exchangeToken } from '#domain/oauth-sessions/exchange-token.ts';
@@ -6,7 +7,6 @@ import { findSubject, type PresentedSubject, type SubjectRow } from '#domain/oau
 import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
-import { readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid, parseId, toUuid } from '#platform/base/ids.ts';

@@ -49,7 +49,7 @@ export const KEYS: readonly Protection[] = [
         instead: 'if (!signers.has(key.algorithm))',
       },
     ],
-    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    test: 'src/domain/keys/signing-keys.test.ts',
     testName: '(S-166)',
   },
   {
@@ -57,7 +57,7 @@ export const KEYS: readonly Protection[] = [
     what: 'the service does not start without a root key that rows are sealed with',
     attack: 166,
     removals: [{ text: 'if (unknown.length > 0) {', instead: 'if (unknown.length === stored.length) {' }],
-    test: 'src/domain/server-state/server-state.test.ts',
+    test: 'src/domain/keys/server-state.test.ts',
     testName: '(S-166',
   },
   {
@@ -65,7 +65,7 @@ export const KEYS: readonly Protection[] = [
     what: 'a removed signing key no longer verifies anything',
     attack: 167,
     removals: [{ text: 'this.#keys = other.#keys;', instead: 'this.#keys = [...this.#keys, ...other.#keys];' }],
-    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    test: 'src/domain/keys/signing-keys.test.ts',
     testName: '(S-167)',
   },
 ];

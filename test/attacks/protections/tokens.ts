@@ -7,7 +7,7 @@ export const TOKENS: readonly Protection[] = [
     what: 'only JWTs of the access token type are accepted as access tokens',
     attack: 36,
     removals: [{ text: " || header?.['typ'] !== type" }],
-    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    test: 'src/domain/keys/signing-keys.test.ts',
     testName: 'a JWT of one type is not accepted as another',
   },
   {

@@ -1,4 +1,4 @@
-import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import type { SecretKeys } from '#domain/keys/secret-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';

@@ -3,8 +3,6 @@ import { openRegistrationToken } from '#domain/accounts/registrations/issue-regi
 import { sealUserCode } from '#domain/authorizations/device-code-grant.ts';
 import { sealSecret } from '#domain/clients/client.ts';
 import { newTotpSecret, sealTotpSecret } from '#domain/records/totp-secret.ts';
-import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
-import { findKeyChecks, rootKeyChecks, verifyServerState } from '#domain/server-state/server-state.ts';
 import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
 import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -13,6 +11,8 @@ import { runDue, useJobTable } from '#platform/jobs/worker.test-support.ts';
 import { randomRoot, sql } from '#test/support/fixtures.ts';
 import { queueReencryption, reencryptFieldsQueue } from './reencrypt-fields.ts';
 import { SEALED_FIELDS } from './sealed-fields.ts';
+import { openSecretKeys } from './secret-keys.ts';
+import { findKeyChecks, rootKeyChecks, verifyServerState } from './server-state.ts';
 
 const table = useJobTable();
 const TOKENS = 1_100;

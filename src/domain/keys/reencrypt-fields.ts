@@ -3,7 +3,7 @@
  * stopped, in any process (operations 3.12, 6.3). When no values are left, the database forgets the former keys, so
  * that the server can start without them.
  */
-import { findKeyChecks, forgetFormerKeys, rootKeyChecks } from '#domain/server-state/server-state.ts';
+
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -12,6 +12,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { processesThatLack } from './root-keys-in-use.ts';
 import { BATCH_ROWS, SEALED_FIELDS, type SealedField } from './sealed-fields.ts';
+import { findKeyChecks, forgetFormerKeys, rootKeyChecks } from './server-state.ts';
 
 export const REENCRYPT_QUEUE = 'reencrypt-fields';
 
