@@ -119,14 +119,11 @@ const FAULTS = [
   {
     check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'two folders that import each other, by files that do not',
-    says: /import one another: src\/domain\/audit, src\/domain\/rate-limits/,
+    says: /import one another: src\/domain\/audit, src\/domain\/limits/,
     plant: (at) => {
-      writeFileSync(
-        at('src/domain/audit/planted.ts'),
-        "export { rateLimits } from '#domain/rate-limits/planted.ts';\n",
-      );
-      writeFileSync(at('src/domain/rate-limits/planted.ts'), 'export const rateLimits = 1;\n');
-      writeFileSync(at('src/domain/rate-limits/other.ts'), "export { audit } from '#domain/audit/other.ts';\n");
+      writeFileSync(at('src/domain/audit/planted.ts'), "export { rateLimits } from '#domain/limits/planted.ts';\n");
+      writeFileSync(at('src/domain/limits/planted.ts'), 'export const rateLimits = 1;\n');
+      writeFileSync(at('src/domain/limits/other.ts'), "export { audit } from '#domain/audit/other.ts';\n");
       writeFileSync(at('src/domain/audit/other.ts'), 'export const audit = 1;\n');
     },
   },

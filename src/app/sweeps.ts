@@ -7,15 +7,15 @@ import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { compatSessionSweeps } from '#domain/compat-sessions/sweeps.ts';
 import { dataExportSweeps } from '#domain/data-exports/sweeps.ts';
 import { homeserverSweeps } from '#domain/homeserver/user-lease.ts';
+import { rateLimitSweeps } from '#domain/limits/rate-limits.ts';
+import { replayedValueSweeps } from '#domain/limits/replayed-values.ts';
 import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { oneTimeCodeSweeps } from '#domain/one-time-codes/sweeps.ts';
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
 import { pendingLoginSweeps } from '#domain/pending-logins/sweeps.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
-import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 import { recoverySweeps } from '#domain/recoveries/sweeps.ts';
-import { replayedValueSweeps } from '#domain/replayed-values/replayed-values.ts';
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 

@@ -1,5 +1,5 @@
 import type { InstanceState } from '#domain/instance-state.ts';
-import { readMailBacklog } from '#domain/rate-limits/late-mails.ts';
+import { readMailBacklog } from '#domain/limits/late-mails.ts';
 import type { SteadyClock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';

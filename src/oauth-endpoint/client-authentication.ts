@@ -7,7 +7,7 @@
 import type { Client } from '#domain/clients/client.ts';
 import { namedClientId } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
-import { isReplay, onceFor } from '#domain/replayed-values/replayed-values.ts';
+import { isReplay, onceFor } from '#domain/limits/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';

@@ -13,7 +13,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { documentClientId } from '#domain/clients/client-names.ts';
 import { type StoredClientDocument, storeClientDocument } from '#domain/clients/store-client-document.ts';
 import type { Core } from '#domain/core.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseJson } from '#platform/http/json-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

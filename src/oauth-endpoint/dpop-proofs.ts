@@ -1,7 +1,7 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import { consumeOnce } from '#domain/limits/replayed-values.ts';
 import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
-import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';

@@ -1,4 +1,4 @@
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';

@@ -49,7 +49,7 @@ describe('the list of sealed values and remembered proofs', () => {
     const callers = [...source].filter(([, text]) =>
       /\b(?:consumeOnce|onceFor)\(\s*(?:database|transaction|this)/.test(text),
     );
-    const known = new Set(['src/domain/replayed-values/replayed-values.ts', ...SEALED_VALUES.map(({ file }) => file)]);
+    const known = new Set(['src/domain/limits/replayed-values.ts', ...SEALED_VALUES.map(({ file }) => file)]);
     expect(callers.map(([file]) => file).filter((file) => !known.has(file))).toEqual([]);
   });
 

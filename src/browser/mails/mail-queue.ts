@@ -3,7 +3,7 @@
  * Therefore no email reports what did not happen, and none is lost. An email can arrive twice only if the process ends
  * between handing it over and deleting its job. Both copies then have the same `Message-ID`.
  */
-import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { MailTransport } from '#platform/mail/mail.ts';
 import { sendMail } from '#platform/mail/send-mail.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { awaitLimitCheck, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { deviceCodeGrantIsUnused } from '#domain/records/liveness/authorizations.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';

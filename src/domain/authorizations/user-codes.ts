@@ -1,5 +1,5 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { addressBucketKey, countFailure, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { addressBucketKey, countFailure, refundTokens, takeTokens } from '#domain/limits/rate-limits.ts';
 import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type DeviceCodeGrantId, fromUuid } from '#platform/base/ids.ts';

@@ -4,7 +4,7 @@
  */
 import type { Config } from '#config/config.ts';
 import type { CaptchaConfig } from '#config/sections/captcha.ts';
-import { addressBucket, chargeAddress, countFailure, isBucketEmpty } from '#domain/rate-limits/rate-limits.ts';
+import { addressBucket, chargeAddress, countFailure, isBucketEmpty } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { parseJson } from '#platform/http/json-body.ts';

@@ -1,5 +1,5 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { countFailure } from '#domain/rate-limits/rate-limits.ts';
+import { countFailure } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';

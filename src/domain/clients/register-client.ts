@@ -3,8 +3,8 @@
  * client, or finds the client that already registered the same metadata.
  */
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { addressBucketKey, awaitLimitCheck } from '#domain/rate-limits/rate-limits.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { addressBucketKey, awaitLimitCheck } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';

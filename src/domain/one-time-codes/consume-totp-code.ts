@@ -1,5 +1,5 @@
+import { consumeOnce } from '#domain/limits/replayed-values.ts';
 import { openTotpSecret } from '#domain/records/totp-secret.ts';
-import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

@@ -1,6 +1,6 @@
 import { type Overloaded, overloadedOutcome } from '#domain/accounts/passwords/check-password.ts';
 import type { NewPasswordProblem } from '#domain/accounts/passwords/new-password.ts';
-import { type Charges, refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { type Charges, refundTokens } from '#domain/limits/rate-limits.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';

@@ -1,12 +1,12 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
 import {
   addressBucket,
   awaitLimitCheck,
   type Charges,
   refundTokens,
   secondsPerToken,
-} from '#domain/rate-limits/rate-limits.ts';
+} from '#domain/limits/rate-limits.ts';
 import { pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';

@@ -1,5 +1,5 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';

@@ -3,14 +3,8 @@ import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { isUnreachable } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
-import { MAIL_QUEUES, type QueueState } from '#domain/rate-limits/late-mails.ts';
-import {
-  addressBucketKey,
-  mailBucket,
-  type Taken,
-  takeTokens,
-  unknownNameKey,
-} from '#domain/rate-limits/rate-limits.ts';
+import { MAIL_QUEUES, type QueueState } from '#domain/limits/late-mails.ts';
+import { addressBucketKey, mailBucket, type Taken, takeTokens, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';

@@ -4,8 +4,8 @@
  * account cannot suppress notices by removing addresses.
  */
 
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { MAIL_QUEUES } from '#domain/rate-limits/late-mails.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { MAIL_QUEUES } from '#domain/limits/late-mails.ts';
 import { accountIsDeactivated, accountIsLocked } from '#domain/records/liveness/accounts.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';

@@ -5,10 +5,10 @@
 
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import type { PublishedKeys } from '#domain/keys/published-keys.ts';
+import { consumeOnce } from '#domain/limits/replayed-values.ts';
 import { endBrowserSessions } from '#domain/oauth-sessions/end-browser-sessions.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { authorizationIsUnused } from '#domain/records/liveness/upstream-authorizations.ts';
-import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';

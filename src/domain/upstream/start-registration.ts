@@ -12,10 +12,10 @@ import {
   attachRegistrationToken,
   type RegistrationTokenDeps,
 } from '#domain/accounts/registrations/registration-token.ts';
+import { addressBucket, chargeAddress, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
-import { addressBucket, chargeAddress, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId } from '#platform/base/ids.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';

@@ -16,10 +16,10 @@ import {
   startAgain,
 } from '#browser/pending-login.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { tryPasskey } from '#domain/login-completion/try-passkey.ts';
 import { type PasskeyRequest, requestPasskey } from '#domain/passkeys/request-options.ts';
 import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';

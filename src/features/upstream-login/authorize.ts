@@ -4,7 +4,7 @@ import { rememberEntry } from '#browser/upstream-cookie.ts';
 import { isReauthRequest, REAUTH_FIELD } from '#browser/upstream-reauth.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import { findRequestParameters } from '#domain/authorizations/request-parameters.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { beginAuthorization } from '#domain/upstream/begin-authorization.ts';
 import { additionalParameters } from '#domain/upstream/claim-templates.ts';
 import { isToldOfRequests, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';

@@ -1,5 +1,5 @@
 import type { Core } from '#domain/core.ts';
-import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
 import { checkLogoutToken, signOutByProvider } from '#domain/upstream/provider-logout.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';

@@ -332,7 +332,7 @@ export const QUEUE: readonly Protection[] = [
         instead: 'return `${bucket}.tat > ${now} + ${interval} * ${burst} and false`;',
       },
     ],
-    test: 'src/domain/rate-limits/rate-limits.test.ts',
+    test: 'src/domain/limits/rate-limits.test.ts',
     testName: 'F-14: a bucket emptied while the clock was ahead is full once it was set back',
   },
   {

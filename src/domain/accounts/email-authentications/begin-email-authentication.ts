@@ -1,6 +1,6 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import { MAIL_QUEUES, type QueueState } from '#domain/rate-limits/late-mails.ts';
-import { addressBucket, type Bucket, mailBucket, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
+import { MAIL_QUEUES, type QueueState } from '#domain/limits/late-mails.ts';
+import { addressBucket, type Bucket, mailBucket, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';

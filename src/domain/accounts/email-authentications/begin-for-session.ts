@@ -1,4 +1,4 @@
-import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

@@ -1,6 +1,6 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { awaitLimitCheck, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from '#domain/records/liveness/email-authentications.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';

@@ -1,4 +1,4 @@
-import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
 import { emailAuthenticationIsOpen } from '#domain/records/liveness/email-authentications.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';

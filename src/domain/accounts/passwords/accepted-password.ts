@@ -1,5 +1,5 @@
-import { refundCtes } from '#domain/rate-limits/charge-sql.ts';
-import type { Charges } from '#domain/rate-limits/rate-limits.ts';
+import { refundCtes } from '#domain/limits/charge-sql.ts';
+import type { Charges } from '#domain/limits/rate-limits.ts';
 import { type User, userColumns } from '#domain/records/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';

@@ -1,6 +1,6 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';

@@ -7,7 +7,7 @@
 
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
 import { LOGIN_FAILURE_CTES } from '#domain/audit/login-failures.ts';
-import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { type Charges, refundTokens, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { toUser, type User } from '#domain/records/user.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';

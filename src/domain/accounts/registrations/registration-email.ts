@@ -1,7 +1,7 @@
 /**
  * The email address of a registration. The user must prove it with a code before the registration becomes an account.
  */
-import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

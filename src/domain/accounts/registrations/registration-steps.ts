@@ -1,5 +1,5 @@
 /** Later steps of an open registration: the display name, and choosing a different username. */
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';

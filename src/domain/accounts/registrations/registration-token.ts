@@ -8,8 +8,8 @@
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { SecretKeys } from '#domain/keys/secret-keys.ts';
-import { refundCtes } from '#domain/rate-limits/charge-sql.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { refundCtes } from '#domain/limits/charge-sql.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';

@@ -1,10 +1,10 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import type { SecretKeys } from '#domain/keys/secret-keys.ts';
+import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
-import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';

@@ -4,7 +4,7 @@ import {
   acceptedPasswordCtes,
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
-import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { refundTokens } from '#domain/limits/rate-limits.ts';
 import { furtherFactorIsDue, type SecondFactorRules } from '#domain/records/due-factor.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {

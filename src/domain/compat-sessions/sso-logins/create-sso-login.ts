@@ -1,6 +1,6 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { addressBucket, awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { chargeCtes } from '#domain/limits/charge-sql.ts';
+import { addressBucket, awaitLimitCheck, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { ssoLoginIsPending } from '#domain/records/liveness/compat-sessions.ts';
 import { type CompatSsoLoginId, newId, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
 import { addressKeyAsInet } from '#platform/base/ip-address.ts';

@@ -1,9 +1,9 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import type { Bucket } from '#domain/limits/rate-limits.ts';
+import { addressBucket, takeTokens } from '#domain/limits/rate-limits.ts';
 import { introspectToken } from '#domain/oauth-sessions/introspect.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import type { Bucket } from '#domain/rate-limits/rate-limits.ts';
-import { addressBucket, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { BrowserSession } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
 import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';

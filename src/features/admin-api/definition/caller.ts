@@ -1,10 +1,10 @@
 import type { AuditActor } from '#domain/audit/audit-event.ts';
 import type { Core } from '#domain/core.ts';
+import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { introspectToken } from '#domain/oauth-sessions/introspect.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
 import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
-import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { BindingCheck, headerToken, insufficientScope, invalidToken } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
