@@ -1,5 +1,5 @@
 import { queueDeviceSync } from '#domain/homeserver/device-sync-jobs.ts';
-import { queueForEverybody } from '#domain/homeserver-repair/queue-for-everybody.ts';
+import { queueForEverybody } from '#domain/homeserver/queue-for-everybody.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 

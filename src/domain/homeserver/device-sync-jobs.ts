@@ -1,7 +1,7 @@
 /**
  * Jobs that sync a user's devices at the homeserver with their sessions (chat-compat 11.6 to 11.8). The statement that
  * ends a session inserts one. At most one waits per user, so that many ended sessions make one call. The job itself is
- * in `devices/sync-devices.ts`.
+ * in `sync-devices.ts`.
  */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';

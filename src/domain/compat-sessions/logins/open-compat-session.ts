@@ -7,7 +7,7 @@ import {
   claimDevice,
   claimSql,
   type Written,
-} from '#domain/devices/claim-device.ts';
+} from '#domain/homeserver/claim-device.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';

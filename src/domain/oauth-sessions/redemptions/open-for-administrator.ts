@@ -4,7 +4,13 @@
  */
 
 import type { AuditEvent } from '#domain/audit/audit-event.ts';
-import { type ClaimParams, type ClaimRow, claimDevice, claimSql, type Written } from '#domain/devices/claim-device.ts';
+import {
+  type ClaimParams,
+  type ClaimRow,
+  claimDevice,
+  claimSql,
+  type Written,
+} from '#domain/homeserver/claim-device.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';

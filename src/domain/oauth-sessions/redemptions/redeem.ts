@@ -11,7 +11,7 @@ import {
   claimSql,
   type DeviceClaim,
   type Written,
-} from '#domain/devices/claim-device.ts';
+} from '#domain/homeserver/claim-device.ts';
 import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { Statement } from '#platform/postgres/statement.ts';

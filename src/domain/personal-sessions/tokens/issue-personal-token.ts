@@ -13,7 +13,7 @@ import {
   claimSql,
   type DeviceClaim,
   type Written,
-} from '#domain/devices/claim-device.ts';
+} from '#domain/homeserver/claim-device.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';

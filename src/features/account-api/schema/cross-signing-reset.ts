@@ -1,5 +1,5 @@
 /** Permission to replace the cross-signing keys of a user (account-graphql 5.3). */
-import { allowCrossSigningReset } from '#domain/cross-signing/allow-reset.ts';
+import { allowCrossSigningReset } from '#domain/homeserver/allow-cross-signing-reset.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
 import { requireRecentAuthentication, requireSelf } from '../context/authorization.ts';

@@ -1,6 +1,6 @@
 /** Names that users give their applications and chat clients (account-graphql 5.4). */
 import { renameCompatSession } from '#domain/compat-sessions/rename-compat-session.ts';
-import { tellDeviceName } from '#domain/devices/rename-device.ts';
+import { tellDeviceName } from '#domain/homeserver/rename-device.ts';
 import { renameOAuth2Session } from '#domain/oauth-sessions/rename-oauth2-session.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';

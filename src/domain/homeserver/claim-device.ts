@@ -7,9 +7,6 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Device, Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
-import { makingKnown } from '#domain/homeserver/make-known.ts';
-import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from '#domain/homeserver/user-lease.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
@@ -19,6 +16,9 @@ import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { Device, Homeserver, HomeserverFailure } from './homeserver.ts';
+import { makingKnown } from './make-known.ts';
+import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from './user-lease.ts';
 
 const MAX_WAIT_MS = 5_000;
 /** Random pauses, so that two waiting sign-ins rarely retry at the same time. */

@@ -3,13 +3,13 @@
  * the user completes the reset in a chat client. Owns no table.
  */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
-import type { Homeserver } from '#domain/homeserver/homeserver.ts';
-import { makingKnown } from '#domain/homeserver/make-known.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { Homeserver } from './homeserver.ts';
+import { makingKnown } from './make-known.ts';
 
 export interface AllowResetDeps {
   readonly database: Database;

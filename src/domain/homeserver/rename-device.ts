@@ -3,9 +3,6 @@
  * module stores the name. This module sends it to the homeserver, in the request or by a job if that fails.
  */
 
-import type { Homeserver } from '#domain/homeserver/homeserver.ts';
-import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
-import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -14,6 +11,9 @@ import type { Log } from '#platform/base/log.ts';
 import { INSERT_JOB, type JobQueue, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { Homeserver } from './homeserver.ts';
+import { queueProvisioning } from './provision-user.ts';
+import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
 
 const QUEUE = 'rename-device';
 

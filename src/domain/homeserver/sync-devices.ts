@@ -1,10 +1,10 @@
-import { SYNC_DEVICES_QUEUE } from '#domain/homeserver/device-sync-jobs.ts';
-import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
 import type { JobQueue } from '#platform/jobs/queue.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { SYNC_DEVICES_QUEUE } from './device-sync-jobs.ts';
+import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
 
 /**
  * A personal session keeps its device after its token has expired, because it can get another one. Uses indexes

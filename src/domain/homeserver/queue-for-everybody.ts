@@ -3,13 +3,13 @@
  * table.
  */
 
-import { insertDeviceSyncs } from '#domain/homeserver/device-sync-jobs.ts';
-import { PROVISION_USER_QUEUE } from '#domain/homeserver/provision-user.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
+import { insertDeviceSyncs } from './device-sync-jobs.ts';
+import { PROVISION_USER_QUEUE } from './provision-user.ts';
 
 const PAGE_USERS = 1000;
 /** Twenty jobs per second, to limit the load on the homeserver. */
