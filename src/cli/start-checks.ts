@@ -1,6 +1,8 @@
 /** Startup errors and warnings of `serve`. */
+
 import type { Config } from '#config/config.ts';
 import { fittingHashes, hashBytes } from '#config/hash-concurrency.ts';
+import { ENOUGH_BYTES_PER_PROCESS } from '#config/sections/automatic-workers.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { usernameKey } from '#domain/accounts/account-names.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
@@ -37,9 +39,6 @@ export function requireMemoryForHashes(
   );
 }
 
-/** Memory of a process with a few concurrent sign-ins; an idle one takes 90 MiB. */
-const ENOUGH_MIB = 256;
-
 /**
  * Warns of a container whose memory suffices for an idle service but not for a busy one: the kernel would kill it
  * repeatedly (security F-13).
@@ -47,10 +46,11 @@ const ENOUGH_MIB = 256;
  * @param memoryLimit as in `requireMemoryForHashes`
  */
 export function warnOfLittleMemory(processes: number, memoryLimit: number | undefined, log: Log): void {
-  if (memoryLimit === undefined || memoryLimit === 0 || memoryLimit >= processes * ENOUGH_MIB * BYTES_PER_MIB) return;
+  const enough = processes * ENOUGH_BYTES_PER_PROCESS;
+  if (memoryLimit === undefined || memoryLimit === 0 || memoryLimit >= enough) return;
   log.warn(
     'startup',
-    `the memory limit of this container is ${mib(memoryLimit)} MiB: with less than ${processes * ENOUGH_MIB} MiB, the service may be ` +
+    `the memory limit of this container is ${mib(memoryLimit)} MiB: with less than ${mib(enough)} MiB, the service may be ` +
       'killed when several users sign in at the same time',
   );
 }

@@ -1,14 +1,7 @@
-import { availableParallelism } from 'node:os';
+import { type Machine, thisMachine } from '#platform/base/machine.ts';
 import type { PasswordsConfig } from './sections/passwords.ts';
 
 type HashedPasswords = Pick<PasswordsConfig, 'enabled' | 'schemes'>;
-
-/** Resources available for password hashing. */
-interface Machine {
-  readonly processors: number;
-  /** In bytes, as returned by `process.constrainedMemory()`: 0, undefined or a huge number when there is no limit. */
-  readonly memoryLimit: number | undefined;
-}
 
 const BYTES_PER_KIB = 1024;
 
@@ -20,10 +13,7 @@ const BYTES_PER_KIB = 1024;
 export function defaultHashConcurrency(
   processes: number,
   passwords: HashedPasswords,
-  { processors, memoryLimit }: Machine = {
-    processors: availableParallelism(),
-    memoryLimit: process.constrainedMemory(),
-  },
+  { processors, memoryLimit }: Machine = thisMachine(),
 ): number {
   const computed = Math.min(8, Math.max(2, Math.ceil(processors / processes)));
   const fitting = fittingHashes(memoryLimit, hashBytes(passwords));

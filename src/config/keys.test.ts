@@ -1,8 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { availableParallelism, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { usableProcessors } from '#platform/base/machine.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
@@ -1567,7 +1568,7 @@ test('without any source, the defaults match the manual', () => {
       maxRequestLineBytes: 8192,
       maxHeadersBytes: 16_384,
       maxBody: { formBytes: 65_536, jsonBytes: 65_536, adminBytes: 1_048_576 },
-      passwordHashConcurrency: Math.min(8, Math.max(2, availableParallelism())),
+      passwordHashConcurrency: Math.min(8, Math.max(2, usableProcessors())),
       passwordHashQueue: 64,
       maxInFlight: 1000,
       work: {

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { type Cidr, LOOPBACK_NETWORKS, PRIVATE_NETWORKS, parseCidr } from '#platform/base/ip-address.ts';
 import { isLoopbackName } from '#platform/base/url.ts';
@@ -18,6 +17,7 @@ import {
   webUrl,
 } from '#platform/config/values.ts';
 import type { Bind, ListenerOptions, ListenVariables, TcpBind } from '#platform/http/http-options.ts';
+import { automaticWorkers, MAX_WORKERS } from './automatic-workers.ts';
 import { listenerTls, tlsOptions } from './listener-tls.ts';
 
 /** Stands for loopback and private networks in `http.trusted_proxies`. */
@@ -39,7 +39,6 @@ const proxyNetwork = hint(
 const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
 const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'] as const;
 const DEFAULT_PORT = 8080;
-const MAX_WORKERS = 64;
 const MAX_DESCRIPTORS = 1000;
 
 const resource = z.union(
@@ -180,7 +179,8 @@ export const httpSection = mapping({
     })
     .prefault(1)
     .describe(
-      'Number of worker processes of `serve`; `auto`: one per processor. Limits per process, including ' +
+      'Number of worker processes of `serve`; `auto`: one per processor that the container or service may use, if ' +
+        'it has 256 MiB of memory for each process. Limits per process, including ' +
         '`database.max_connections`, apply to each worker. The first worker also runs background jobs.',
     ),
   listeners: hint(listeners, {
@@ -256,7 +256,7 @@ export function httpConfig(parsed: ParsedHttp, surroundings: HttpSurroundings) {
     clientIpHeader: parsed.client_ip_header,
     hsts: parsed.hsts,
     /** Number of serving processes. */
-    workers: parsed.workers === 'auto' ? Math.min(MAX_WORKERS, availableParallelism()) : parsed.workers,
+    workers: parsed.workers === 'auto' ? automaticWorkers() : parsed.workers,
     listeners,
     listenVariables,
   };
