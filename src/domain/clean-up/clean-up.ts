@@ -25,7 +25,10 @@ export interface CleanUpDeps {
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-const PAUSE_MS = 100;
+const MIN_PAUSE_MS = 100;
+/** A batch is followed by a pause of this many times its duration, so that cleanup takes a tenth of one processor. */
+const PAUSES_PER_BATCH = 9;
+const MAX_PAUSE_MS = 5_000;
 const BUSY_PAUSE_MS = 1_000;
 /** A batch runs after this many pauses even under load, so that tables cannot grow without limit. */
 const MAX_BUSY_PAUSES = 10;
@@ -52,11 +55,12 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
   try {
     while (position !== undefined && mayGoOn()) {
       const from: Position = position;
+      const batchStartedAt = performance.now();
       const batch = await database.transaction((open) => sweep.sweep(open, clock.now(), rules, from));
       rows += batch.rows;
       metrics?.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, batch.rows);
       position = batch.next;
-      await rest(deps, signal);
+      await rest(deps, performance.now() - batchStartedAt, signal);
     }
   } finally {
     const fields = { rows, milliseconds: clock.now() - startedAt };
@@ -72,8 +76,8 @@ export function tableOf({ name }: Pick<Sweep, 'name'>): string {
   return name.replace(/^(cleanup|expire)-/, '');
 }
 
-async function rest({ isBusy, pause = pauseFor }: CleanUpDeps, signal: AbortSignal): Promise<void> {
-  await pause(PAUSE_MS, signal);
+async function rest({ isBusy, pause = pauseFor }: CleanUpDeps, batchMs: number, signal: AbortSignal): Promise<void> {
+  await pause(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, batchMs * PAUSES_PER_BATCH)), signal);
   for (let pauses = 0; isBusy() && pauses < MAX_BUSY_PAUSES && !signal.aborted; pauses += 1) {
     await pause(BUSY_PAUSE_MS, signal);
   }
