@@ -31,7 +31,7 @@ const OWNED = {
   'domain/passkeys': ['user_passkeys', 'webauthn_challenges'],
   'domain/pending-logins': ['user_pending_logins', 'user_trusted_browsers'],
   'domain/personal-sessions': ['personal_access_tokens', 'personal_sessions'],
-  'domain/recoveries': ['user_recovery_sessions', 'user_recovery_tickets'],
+  'domain/account-changes': ['user_recovery_sessions', 'user_recovery_tickets'],
   'domain/policy': ['policy_data'],
   'domain/upstream': ['upstream_authorizations', 'upstream_links', 'upstream_providers'],
   'platform/jobs': ['queue_jobs', 'queue_workers'],

@@ -1,3 +1,4 @@
+import { recoverySweeps } from '#domain/account-changes/sweeps.ts';
 import { accountSweeps } from '#domain/accounts/sweeps.ts';
 import { auditEventSweeps } from '#domain/audit/audit-event.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
@@ -15,7 +16,6 @@ import { oneTimeCodeSweeps } from '#domain/one-time-codes/sweeps.ts';
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
 import { pendingLoginSweeps } from '#domain/pending-logins/sweeps.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
-import { recoverySweeps } from '#domain/recoveries/sweeps.ts';
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 

@@ -1,6 +1,6 @@
+import { lockAccount } from '#domain/account-changes/lock-account.ts';
+import { reactivateUser } from '#domain/account-changes/reactivate-user.ts';
 import { unlockUser } from '#domain/accounts/lock-user.ts';
-import { lockAccount } from '#domain/deactivations/lock-account.ts';
-import { reactivateUser } from '#domain/deactivations/reactivate-user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { endedDocument, endedSessions } from './ended-sessions.ts';

@@ -1,6 +1,6 @@
+import { recordEmailChange } from '#domain/account-changes/record-email-change.ts';
 import { type EmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { addEmail, findEmailOwner, listEmails, removeEmail } from '#domain/accounts/user-emails.ts';
-import { recordEmailChange } from '#domain/email-changes/record-email-change.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deactivateUser } from '#domain/account-changes/deactivate-user.ts';
 import { finishCompatSession } from '#domain/compat-sessions/finish-compat-session.ts';
-import { deactivateUser } from '#domain/deactivations/deactivate-user.ts';
 import { endAllSessions } from '#domain/oauth-sessions/end-all-sessions.ts';
 import { endBrowserSessions } from '#domain/oauth-sessions/end-browser-sessions.ts';
 import {
@@ -342,7 +342,7 @@ describe('every end of a session deletes its device at the homeserver (chat-comp
       .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
       .filter((file) => /syncsDevices: false|sessionEndParams\(false\)/.test(readFileSync(join(source, file), 'utf8')));
     expect(silent.toSorted()).toEqual([
-      'domain/deactivations/deactivate-user.ts',
+      'domain/account-changes/deactivate-user.ts',
       'domain/oauth-sessions/open-session.ts',
     ]);
   });

@@ -1,6 +1,6 @@
-/** Emails of `domain/recoveries`: one per request for a new password. */
-import { issueRecoveryTicket, type RecoveryMail } from '#domain/recoveries/issue-ticket.ts';
-import { RECOVERY_MAIL_QUEUE } from '#domain/recoveries/start-recovery.ts';
+/** Emails of `domain/account-changes`: one per request for a new password. */
+import { issueRecoveryTicket, type RecoveryMail } from '#domain/account-changes/issue-recovery-ticket.ts';
+import { RECOVERY_MAIL_QUEUE } from '#domain/account-changes/start-recovery.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { circumstances } from './circumstances.ts';

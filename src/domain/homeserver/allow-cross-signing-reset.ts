@@ -1,6 +1,6 @@
 /**
  * Permission to replace a user's cross-signing keys (chat-compat 11.2). The homeserver grants it for ten minutes, and
- * the user completes the reset in a chat client. Owns no table.
+ * the user completes the reset in a chat client.
  */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';

@@ -3,7 +3,7 @@
  * unknown devices (chat-compat 5.5, 10.4). Nothing is written before it has responded, and no transaction is open
  * during the call. The user's lease prevents a sync that read the sessions earlier from deleting the device.
  *
- * Owns no table: the lease belongs to `homeserver`, and the caller writes the session.
+ * The caller writes the session.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

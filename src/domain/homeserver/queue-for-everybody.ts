@@ -1,6 +1,5 @@
 /**
- * Queues jobs for all users, for an operator who wants to resend everything to the homeserver (operations 3.5). Owns no
- * table.
+ * Queues jobs for all users, for an operator who wants to resend everything to the homeserver (operations 3.5).
  */
 
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';

@@ -10,8 +10,8 @@ import {
   findRecoverySession,
   type RecoverySession,
   recoverySessionState,
-} from '#domain/recoveries/recovery-session.ts';
-import { resendRecovery } from '#domain/recoveries/start-recovery.ts';
+} from '#domain/account-changes/recovery-session.ts';
+import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { answerElsewhere, type RecoveryDeps, showClosed, showMessage } from './recovery-deps.tsx';

@@ -9,7 +9,7 @@ import { emailProblem } from '#browser/email-problems.ts';
 import { commonRefusalProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
-import { type StartRecoveryOutcome, startRecovery } from '#domain/recoveries/start-recovery.ts';
+import { type StartRecoveryOutcome, startRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { answerElsewhere, type RecoveryDeps, showClosed } from './recovery-deps.tsx';

@@ -4,8 +4,8 @@ import { LinkButton } from '#browser/components/buttons.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
+import type { StartRecoveryDeps } from '#domain/account-changes/start-recovery.ts';
 import type { Core } from '#domain/core.ts';
-import type { StartRecoveryDeps } from '#domain/recoveries/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 

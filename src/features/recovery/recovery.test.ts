@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueRecoveryTicket } from '#domain/account-changes/issue-recovery-ticket.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { issueRecoveryTicket } from '#domain/recoveries/issue-ticket.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';

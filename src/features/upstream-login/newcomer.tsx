@@ -6,13 +6,13 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import { moduleProblem } from '#browser/module-problems.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
+import { formerAccess } from '#domain/account-changes/end-former-access.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
 import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
-import { formerAccess } from '#domain/deactivations/end-former-access.ts';
 import type { User } from '#domain/records/user.ts';
 import { type Identity, identifyNewcomer, type Newcomer } from '#domain/upstream/identify-newcomer.ts';
 import {

@@ -1,11 +1,11 @@
 /** Changes to the confirmed email addresses of an account without a code (account-graphql 5.1). */
 
+import { addEmailUnproven } from '#domain/account-changes/add-email-unproven.ts';
+import type { ChangedBy } from '#domain/account-changes/record-email-change.ts';
+import { removeOwnEmail } from '#domain/account-changes/remove-own-email.ts';
+import { setPrimaryEmail } from '#domain/account-changes/set-primary-email.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
-import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
-import type { ChangedBy } from '#domain/email-changes/record-email-change.ts';
-import { removeOwnEmail } from '#domain/email-changes/remove-own-email.ts';
-import { setPrimaryEmail } from '#domain/email-changes/set-primary-email.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';

@@ -1,5 +1,5 @@
 /** Deactivation of an account by its owner (account-graphql 5.3). */
-import { deactivateOwnAccount } from '#domain/deactivations/deactivate-own-account.ts';
+import { deactivateOwnAccount } from '#domain/account-changes/deactivate-own-account.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser } from '../context/authorization.ts';

@@ -1,9 +1,10 @@
 /** Adding an email address, verified by a code sent to it (account-graphql 5.1). */
+
+import { addProvenEmail } from '#domain/account-changes/add-proven-email.ts';
 import { beginForSession } from '#domain/accounts/email-authentications/begin-for-session.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
 import { resendEmailCode } from '#domain/accounts/email-authentications/resend-email-code.ts';
-import { addProvenEmail } from '#domain/email-changes/add-proven-email.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser } from '../context/authorization.ts';
 import { confirmPerson } from '../context/confirm-person.ts';

@@ -1,7 +1,8 @@
 /** Locking, unlocking and reactivating accounts (account-graphql 5.5). */
+
+import { lockAccount } from '#domain/account-changes/lock-account.ts';
+import { restoreAccount } from '#domain/account-changes/restore-account.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
-import { lockAccount } from '#domain/deactivations/lock-account.ts';
-import { restoreAccount } from '#domain/deactivations/restore-account.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { homeserverUnavailable } from '../context/graphql-refusal.ts';

@@ -1,9 +1,9 @@
 /** Sets a new password with the ticket from a recovery email (account-graphql 5.2, browser-flows 7.3). */
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
+import { recoverPassword } from '#domain/account-changes/recover-password.ts';
+import type { RecoveryTicket, TicketCheck } from '#domain/account-changes/recovery-ticket.ts';
+import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
 import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
-import { recoverPassword } from '#domain/recoveries/recover-password.ts';
-import type { RecoveryTicket, TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
-import { resendRecovery } from '#domain/recoveries/start-recovery.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { builder } from './builder.ts';

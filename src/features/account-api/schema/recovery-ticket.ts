@@ -1,5 +1,5 @@
 /** Recovery links: the holder of a ticket may see what it is for (account-graphql 4.4). */
-import { checkRecoveryTicket, type TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
+import { checkRecoveryTicket, type TicketCheck } from '#domain/account-changes/recovery-ticket.ts';
 import type { RecoveryTicketId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';

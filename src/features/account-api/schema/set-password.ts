@@ -1,9 +1,10 @@
 /** Changing a password, by users who know the current one and by administrators (account-graphql 5.2). */
+
+import { changePassword } from '#domain/account-changes/change-password.ts';
+import { changePasswordByToken } from '#domain/account-changes/change-password-by-token.ts';
+import { setPasswordOfUser } from '#domain/account-changes/set-password-of-user.ts';
 import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
-import { changePassword } from '#domain/password-changes/change-password.ts';
-import { changePasswordByToken } from '#domain/password-changes/change-password-by-token.ts';
-import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
 import type { User as Account } from '#domain/records/user.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';

@@ -1,11 +1,11 @@
 /** Confirmed email addresses of accounts (operations 4.5). */
 import { z } from 'zod';
+import { addEmailUnproven } from '#domain/account-changes/add-email-unproven.ts';
+import { recordEmailChange } from '#domain/account-changes/record-email-change.ts';
 import { parseEmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { removeEmail } from '#domain/accounts/user-emails.ts';
 import { type UserEmailRecord, userEmails } from '#domain/administration/email-listing.ts';
 import { users } from '#domain/administration/user-listing.ts';
-import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
-import { recordEmailChange } from '#domain/email-changes/record-email-change.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';

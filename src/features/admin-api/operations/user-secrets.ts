@@ -1,5 +1,6 @@
 /** Accounts created by administrators, and passwords that they set (operations 4.4). */
 import { z } from 'zod';
+import { setPasswordOfUser } from '#domain/account-changes/set-password-of-user.ts';
 import {
   DISPLAY_NAME_REASONS,
   judgeDisplayName,
@@ -11,7 +12,6 @@ import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owne
 import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
-import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';

@@ -1,13 +1,13 @@
 /** Accounts (operations 4.4). */
 import { z } from 'zod';
+import { deactivateUser } from '#domain/account-changes/deactivate-user.ts';
+import { lockAccount } from '#domain/account-changes/lock-account.ts';
+import { restoreAccount } from '#domain/account-changes/restore-account.ts';
 import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { setAdmin } from '#domain/accounts/admin-mark.ts';
 import { unlockUser } from '#domain/accounts/lock-user.ts';
 import { clients } from '#domain/administration/client-listing.ts';
 import { type UserRecord, users } from '#domain/administration/user-listing.ts';
-import { deactivateUser } from '#domain/deactivations/deactivate-user.ts';
-import { lockAccount } from '#domain/deactivations/lock-account.ts';
-import { restoreAccount } from '#domain/deactivations/restore-account.ts';
 import { endAllSessions } from '#domain/oauth-sessions/end-all-sessions.ts';
 import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factors.ts';
 import { fromUuid } from '#platform/base/ids.ts';

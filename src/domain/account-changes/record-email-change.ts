@@ -1,6 +1,6 @@
 /**
- * Changes to the confirmed addresses of an account. Owns no table: addresses, authentications, events and jobs are
- * changed by their modules in one transaction (account-graphql 5.1).
+ * Changes to the confirmed addresses of an account. Addresses, authentications, events and jobs are changed by their
+ * modules in one transaction (account-graphql 5.1).
  */
 import { type EmailAddress, partOfAddress } from '#domain/accounts/email-address.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';

@@ -1,6 +1,6 @@
 /**
- * Password changes by signed-in users. Owns no table: the modules of the password, the sessions and the events change
- * them in one transaction.
+ * Password changes by signed-in users. The modules of the password, the sessions and the events change them in one
+ * transaction.
  */
 import {
   countReauth,

@@ -1,7 +1,7 @@
 /**
- * Deactivates an account permanently. Owns no table: other modules change the mark, the sessions, the links and what
- * was started with the addresses. All of it happens in one transaction, so that all access here has ended before the
- * homeserver is notified (chat-compat 11.6, operations 6.3).
+ * Deactivates an account permanently. Other modules change the mark, the sessions, the links and what was started
+ * with the addresses. All of it happens in one transaction, so that all access here has ended before the homeserver is
+ * notified (chat-compat 11.6, operations 6.3).
  */
 import { forgetPerson, markDeactivated, markDeactivatedAtHomeserver } from '#domain/accounts/deactivation-mark.ts';
 import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
@@ -20,7 +20,6 @@ import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { deactivationIsAtHomeserver } from '#domain/records/liveness/accounts.ts';
-import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
@@ -28,6 +27,7 @@ import { jobIsRunning } from '#platform/jobs/job-listing.ts';
 import { INSERT_JOB, type JobQueue, jobIsWaiting, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { deletePendingRecoveries } from './delete-recoveries.ts';
 
 const QUEUE = 'deactivate-user';
 

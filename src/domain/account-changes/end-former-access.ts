@@ -8,9 +8,9 @@ import type { SignOutDeps } from '#domain/oauth-sessions/sign-out.ts';
 import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes.ts';
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { endTrust } from '#domain/pending-logins/trusted-browsers.ts';
-import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
 import type { FormerAccess } from '#domain/upstream/take-over-account.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
+import { deletePendingRecoveries } from './delete-recoveries.ts';
 
 const EVERYTHING = new Set(['browser', 'oauth2', 'compat', 'personal'] as const);
 
