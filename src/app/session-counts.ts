@@ -1,4 +1,4 @@
-import { countLiveSessions } from '#domain/account-overview/count-live-sessions.ts';
+import { countLiveSessions } from '#domain/administration/count-live-sessions.ts';
 import type { Gauges } from '#platform/metrics/registry.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 

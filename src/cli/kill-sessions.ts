@@ -1,4 +1,4 @@
-import { describeUser } from '#domain/account-overview/describe-user.ts';
+import { describeUser } from '#domain/administration/describe-user.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';

@@ -1,5 +1,5 @@
-import { describeUser, type UserDescription } from '#domain/account-overview/describe-user.ts';
-import { type ListedUser, listUsers, type UserStatus } from '#domain/account-overview/list-users.ts';
+import { describeUser, type UserDescription } from '#domain/administration/describe-user.ts';
+import { type ListedUser, listUsers, type UserStatus } from '#domain/administration/list-users.ts';
 import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';

@@ -1,10 +1,4 @@
 import type { Browser } from '#browser/browser.ts';
-import {
-  type AccountFilter,
-  countAccounts,
-  type ListedAccount,
-  listAccounts,
-} from '#domain/account-overview/list-accounts.ts';
 import { findAccountDetails } from '#domain/accounts/account-details.ts';
 import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
@@ -15,6 +9,12 @@ import {
   type UserEmail,
   type UserEmailId,
 } from '#domain/accounts/list-user-emails.ts';
+import {
+  type AccountFilter,
+  countAccounts,
+  type ListedAccount,
+  listAccounts,
+} from '#domain/administration/list-accounts.ts';
 import {
   countSecurityEvents,
   findSecurityEvents,
