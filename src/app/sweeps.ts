@@ -12,10 +12,10 @@ import { rateLimitSweeps } from '#domain/limits/rate-limits.ts';
 import { replayedValueSweeps } from '#domain/limits/replayed-values.ts';
 import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
-import { oneTimeCodeSweeps } from '#domain/one-time-codes/sweeps.ts';
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
-import { pendingLoginSweeps } from '#domain/pending-logins/sweeps.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
+import { oneTimeCodeSweeps } from '#domain/second-factors/enrolment-sweeps.ts';
+import { pendingLoginSweeps } from '#domain/second-factors/sweeps.ts';
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 

@@ -7,9 +7,9 @@ import { destinationFormActions, findDestination } from '#domain/authorizations/
 import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { CompletionOutcome, CompletionRequest } from '#domain/login-completion/complete-login.ts';
-import { findPendingLogin, type PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import type { SessionCredentials } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
+import { findPendingLogin, type PendingLogin } from '#domain/second-factors/pending-login.ts';
 import { newId, type PendingLoginId, parseId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -1,4 +1,4 @@
-import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factors.ts';
+import { removeSecondFactors } from '#domain/second-factors/remove-second-factors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 
 export interface RemoveFactorsOptions {

@@ -11,7 +11,7 @@ import {
 import { type DeviceCodeGrantRow, sealUserCode, toDeviceCodeGrant } from '#domain/authorizations/device-code-grant.ts';
 import { openSecret, sealSecret } from '#domain/clients/client.ts';
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
-import { newSealedSetup, openSetup } from '#domain/pending-logins/factor-setup.ts';
+import { newSealedSetup, openSetup } from '#domain/second-factors/factor-setup.ts';
 import {
   openAnswer,
   openAuthorizationSecrets,

@@ -93,7 +93,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
   },
   {
     what: 'app and recovery codes during the required setup of a second factor',
-    file: 'src/domain/pending-logins/factor-setup.ts',
+    file: 'src/domain/second-factors/factor-setup.ts',
     label: 'associatedData(id)',
     lifetime: ROW,
     bindings: ['pending login'],
@@ -165,7 +165,7 @@ export const SEALED_VALUES: readonly SealedValue[] = [
   },
   {
     what: 'one-time code',
-    file: 'src/domain/one-time-codes/consume-totp-code.ts',
+    file: 'src/domain/second-factors/consume-totp-code.ts',
     label: "kind: 'totp-code'",
     lifetime: '1 day',
     bindings: ['secret'],

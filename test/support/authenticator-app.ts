@@ -1,6 +1,6 @@
 import type { Core } from '#domain/core.ts';
-import { storeTotp } from '#domain/one-time-codes/store-totp.ts';
 import { newTotpSecret } from '#domain/records/totp-secret.ts';
+import { storeTotp } from '#domain/second-factors/store-totp.ts';
 import { parseId } from '#platform/base/ids.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
 import { fromBase32 } from './totp.ts';

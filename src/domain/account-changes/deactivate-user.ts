@@ -16,10 +16,10 @@ import {
   type EndedApplicationSessions,
   endApplicationSessionsOfUser,
 } from '#domain/oauth-sessions/end-oauth2-session.ts';
-import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes.ts';
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { deactivationIsAtHomeserver } from '#domain/records/liveness/accounts.ts';
+import { deleteOneTimeCodes } from '#domain/second-factors/delete-one-time-codes.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';

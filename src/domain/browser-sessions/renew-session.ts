@@ -3,11 +3,6 @@
  * The rule about second factors is here too, so that no method can bypass it.
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import {
-  insertPendingLogin,
-  newPendingLogin,
-  type PendingLoginParams,
-} from '#domain/pending-logins/begin-pending-login.ts';
 import { newSessionKey, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
@@ -17,6 +12,11 @@ import {
   type SecondFactorRules,
 } from '#domain/records/due-factor.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import {
+  insertPendingLogin,
+  newPendingLogin,
+  type PendingLoginParams,
+} from '#domain/second-factors/begin-pending-login.ts';
 import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { type ProvenFactor, reachesAcr, strengthOf, TWO_FACTORS_ACR } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';

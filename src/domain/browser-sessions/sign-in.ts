@@ -9,12 +9,6 @@ import {
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
-import {
-  insertPendingLogin,
-  newPendingLogin,
-  type PendingLoginParams,
-} from '#domain/pending-logins/begin-pending-login.ts';
-import { newSealedSetup } from '#domain/pending-logins/factor-setup.ts';
 import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
@@ -24,6 +18,12 @@ import {
   type SecondFactorRules,
 } from '#domain/records/due-factor.ts';
 import { toUser, type User, type UserRow } from '#domain/records/user.ts';
+import {
+  insertPendingLogin,
+  newPendingLogin,
+  type PendingLoginParams,
+} from '#domain/second-factors/begin-pending-login.ts';
+import { newSealedSetup } from '#domain/second-factors/factor-setup.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';

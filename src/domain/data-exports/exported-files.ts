@@ -11,8 +11,8 @@ import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessi
 import type { ClientPresentation } from '#domain/clients/client-presentations.ts';
 import { listConsents } from '#domain/clients/list-consents.ts';
 import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
-import { findOneTimeCodes } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { listPasskeys } from '#domain/passkeys/list-passkeys.ts';
+import { findOneTimeCodes } from '#domain/second-factors/find-one-time-codes.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';

@@ -16,12 +16,12 @@ import {
 } from '#domain/browser-sessions/renew-session.ts';
 import { insertAuthentications, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
-import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/pending-logins/complete-pending-login.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
-import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
 import { newSessionKey, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
 import type { SecondFactorRules } from '#domain/records/due-factor.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
+import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/second-factors/complete-pending-login.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
+import { type TrustParams, trustBrowserCte } from '#domain/second-factors/trusted-browsers.ts';
 import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
 import { linkAfterFactor, lockForLink } from '#domain/upstream/link-by-name.ts';
 import type { EnabledMethods } from '#domain/upstream/login-methods.ts';

@@ -1,8 +1,8 @@
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
-import { storeTotp } from '#domain/one-time-codes/store-totp.ts';
-import { enrollPendingLogin, keepSetup } from '#domain/pending-logins/enroll-pending-login.ts';
-import { openSetup, sealSetup } from '#domain/pending-logins/factor-setup.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import { enrollPendingLogin, keepSetup } from '#domain/second-factors/enroll-pending-login.ts';
+import { openSetup, sealSetup } from '#domain/second-factors/factor-setup.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
+import { storeTotp } from '#domain/second-factors/store-totp.ts';
 import { matchingTotpStep } from '#protocol/one-time-codes/totp.ts';
 import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
 import type { CompletionOutcome, CompletionRequest } from './complete-login.ts';

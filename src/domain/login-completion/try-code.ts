@@ -2,12 +2,12 @@ import { refusableTransaction } from '#domain/accounts/registrations/refusable-t
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import { refundTokens } from '#domain/limits/rate-limits.ts';
-import { consumeTotpCode } from '#domain/one-time-codes/consume-totp-code.ts';
-import { spendRecoveryCode } from '#domain/one-time-codes/spend-recovery-code.ts';
-import type { StoreTotpDeps } from '#domain/one-time-codes/store-totp.ts';
-import { type AttemptDeps, countAttempt } from '#domain/pending-logins/count-attempt.ts';
-import { endPendingLogin } from '#domain/pending-logins/end-pending-login.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import { consumeTotpCode } from '#domain/second-factors/consume-totp-code.ts';
+import { type AttemptDeps, countAttempt } from '#domain/second-factors/count-attempt.ts';
+import { endPendingLogin } from '#domain/second-factors/end-pending-login.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
+import { spendRecoveryCode } from '#domain/second-factors/spend-recovery-code.ts';
+import type { StoreTotpDeps } from '#domain/second-factors/store-totp.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import {

@@ -1,6 +1,6 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { endTrust } from '#domain/pending-logins/trusted-browsers.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import { endTrust } from '#domain/second-factors/trusted-browsers.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import {
   type EnabledMethods,

@@ -1,11 +1,6 @@
 /** Shared parts of statements that consume a sign-in through a provider, each for one browser session. */
 
 import { insertAuthentication, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
-import {
-  insertPendingLogin,
-  newPendingLogin,
-  type PendingLoginParams,
-} from '#domain/pending-logins/begin-pending-login.ts';
 import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
@@ -14,6 +9,11 @@ import {
   type SecondFactorRules,
 } from '#domain/records/due-factor.ts';
 import { authorizationIsUnconsumed, completedAfter } from '#domain/records/liveness/upstream-authorizations.ts';
+import {
+  insertPendingLogin,
+  newPendingLogin,
+  type PendingLoginParams,
+} from '#domain/second-factors/begin-pending-login.ts';
 import { type BrowserSessionId, newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';

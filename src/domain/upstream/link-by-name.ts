@@ -3,8 +3,8 @@
  */
 
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import type { PendingLink } from '#domain/pending-logins/pending-link.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
+import type { PendingLink } from '#domain/second-factors/pending-link.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';

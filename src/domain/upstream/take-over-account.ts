@@ -1,10 +1,10 @@
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
-import { toPendingLinkRow } from '#domain/pending-logins/pending-link.ts';
 import type { SessionCredentials } from '#domain/records/browser-session.ts';
 import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/records/due-factor.ts';
 import type { User } from '#domain/records/user.ts';
+import { toPendingLinkRow } from '#domain/second-factors/pending-link.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';

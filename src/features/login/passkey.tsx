@@ -19,7 +19,7 @@ import { destinationFormActions, findDestination } from '#domain/authorizations/
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { tryPasskey } from '#domain/login-completion/try-passkey.ts';
 import { type PasskeyRequest, requestPasskey } from '#domain/passkeys/request-options.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';

@@ -10,7 +10,7 @@ import {
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
 import { type CodeDeps, type CodeKind, tryCode } from '#domain/login-completion/try-code.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { CodePage, type CodeProblem, codeProblem } from './code.page.tsx';

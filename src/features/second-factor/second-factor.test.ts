@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { regenerateRecoveryCodes } from '#domain/one-time-codes/regenerate-recovery-codes.ts';
 import { removePasskey } from '#domain/passkeys/remove-passkey.ts';
+import { regenerateRecoveryCodes } from '#domain/second-factors/regenerate-recovery-codes.ts';
 import { fromUuid, type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/support/authenticator-app.ts';

@@ -3,9 +3,9 @@ import { completionRequest, finishLogin, openPendingLogin, refuseLogin, startAga
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { completePendingLogin } from '#domain/login-completion/complete-login.ts';
 import { setUpFactor } from '#domain/login-completion/set-up-factor.ts';
-import { type FactorSetup, openSetup } from '#domain/pending-logins/factor-setup.ts';
-import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import { showTotpSecret } from '#domain/records/totp-secret.ts';
+import { type FactorSetup, openSetup } from '#domain/second-factors/factor-setup.ts';
+import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type CodeProblem, codeProblem } from './code.page.tsx';

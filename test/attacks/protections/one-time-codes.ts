@@ -1,6 +1,6 @@
 import type { Protection } from './protection.ts';
 
-const CODES = 'src/domain/one-time-codes/one-time-codes.test.ts';
+const CODES = 'src/domain/second-factors/one-time-codes.test.ts';
 const API = 'src/features/account-api/one-time-codes.test.ts';
 
 /** TOTP codes and recovery codes. */

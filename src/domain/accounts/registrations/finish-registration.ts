@@ -1,12 +1,12 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
-import { beginSetup } from '#domain/pending-logins/begin-setup.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { BrowserSessionStart, SessionCredentials } from '#domain/records/browser-session.ts';
 import type { SecondFactorRules } from '#domain/records/due-factor.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import type { User } from '#domain/records/user.ts';
+import { beginSetup } from '#domain/second-factors/begin-setup.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import {
   type BrowserSessionId,

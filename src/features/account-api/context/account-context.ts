@@ -61,9 +61,9 @@ import {
   findConnectionFacts,
   listConnectedClients,
 } from '#domain/oauth-sessions/list-connected-applications.ts';
-import { findOneTimeCodes, findTotpEnrolments } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { countPasskeys, findPasskeys, listPasskeys } from '#domain/passkeys/list-passkeys.ts';
 import type { Passkey } from '#domain/passkeys/passkey.ts';
+import { findOneTimeCodes, findTotpEnrolments } from '#domain/second-factors/find-one-time-codes.ts';
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
 import { countLinks, findLinks, type ListedLink, listLinks } from '#domain/upstream/list-links.ts';
 import { findLoginMethods } from '#domain/upstream/login-methods.ts';

@@ -1,9 +1,10 @@
 /** Setting up and removing an authenticator app, and replacing recovery codes (account-graphql 7.2). */
-import { completeTotpEnrolment } from '#domain/one-time-codes/complete-totp-enrolment.ts';
-import { regenerateRecoveryCodes } from '#domain/one-time-codes/regenerate-recovery-codes.ts';
-import { removeTotp } from '#domain/one-time-codes/remove-totp.ts';
-import { startTotpEnrolment } from '#domain/one-time-codes/start-totp-enrolment.ts';
+
 import { showTotpSecret } from '#domain/records/totp-secret.ts';
+import { completeTotpEnrolment } from '#domain/second-factors/complete-totp-enrolment.ts';
+import { regenerateRecoveryCodes } from '#domain/second-factors/regenerate-recovery-codes.ts';
+import { removeTotp } from '#domain/second-factors/remove-totp.ts';
+import { startTotpEnrolment } from '#domain/second-factors/start-totp-enrolment.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';
 import { builder } from './builder.ts';

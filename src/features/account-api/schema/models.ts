@@ -12,8 +12,8 @@ import type {
   ListedOAuth2Session,
 } from '#domain/oauth-sessions/list-app-sessions.ts';
 import type { ConnectedClient } from '#domain/oauth-sessions/list-connected-applications.ts';
-import type { TotpEnrolment as BegunTotpEnrolment } from '#domain/one-time-codes/find-one-time-codes.ts';
 import type { Passkey as StoredPasskey } from '#domain/passkeys/passkey.ts';
+import type { TotpEnrolment as BegunTotpEnrolment } from '#domain/second-factors/find-one-time-codes.ts';
 import type { ListedLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { UpstreamProviderId, UserId } from '#platform/base/ids.ts';

@@ -1,5 +1,5 @@
 /** What users can read about their authenticator apps and recovery codes (account-graphql 7.2). */
-import type { RecoveryCodeFacts, TotpFacts } from '#domain/one-time-codes/find-one-time-codes.ts';
+import type { RecoveryCodeFacts, TotpFacts } from '#domain/second-factors/find-one-time-codes.ts';
 import { builder } from './builder.ts';
 import { TotpEnrolment, User } from './models.ts';
 import { CreationEvent, Node } from './node.ts';

@@ -9,7 +9,7 @@ import { unlockUser } from '#domain/accounts/lock-user.ts';
 import { clients } from '#domain/administration/client-listing.ts';
 import { type UserRecord, users } from '#domain/administration/user-listing.ts';
 import { endAllSessions } from '#domain/oauth-sessions/end-all-sessions.ts';
-import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factors.ts';
+import { removeSecondFactors } from '#domain/second-factors/remove-second-factors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { json } from '#platform/http/response.ts';
 import { containing } from '#platform/postgres/like.ts';
