@@ -14,8 +14,7 @@ import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
-import { oneTimeCodeSweeps } from '#domain/second-factors/enrolment-sweeps.ts';
-import { pendingLoginSweeps } from '#domain/second-factors/sweeps.ts';
+import { secondFactorSweeps } from '#domain/second-factors/sweeps.ts';
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 
@@ -35,7 +34,7 @@ export const sweeps: readonly Sweep[] = [
   ...oauth2SessionSweeps,
   ...compatSessionSweeps,
   ...personalSessionSweeps,
-  ...pendingLoginSweeps,
+  ...secondFactorSweeps,
   ...browserSessionSweeps,
   ...passkeySweeps,
   ...upstreamSweeps,
@@ -47,7 +46,6 @@ export const sweeps: readonly Sweep[] = [
   ...replayedValueSweeps,
   ...auditEventSweeps,
   ...dataExportSweeps,
-  ...oneTimeCodeSweeps,
   ...homeserverSweeps,
   failedJobSweep,
 ];

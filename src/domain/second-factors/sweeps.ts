@@ -1,4 +1,5 @@
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
+import { enrolmentIsExpired } from '#domain/records/liveness/one-time-codes.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /** Upper limit: an expired login has no further use. */
@@ -14,7 +15,12 @@ const sweepTrustedBrowsers = statement<never, { readonly expiredBefore: Date }>(
   deleteOldestSql('user_trusted_browsers', 'nonce_hash', 'expires_at', 't.expires_at < :expiredBefore::timestamptz'),
 );
 
-export const pendingLoginSweeps: readonly Sweep[] = [
+const sweepEnrolments = statement<never, { readonly now: Date }>(
+  'sweep-totp-enrolments',
+  deleteOldestSql('user_totp_enrolments', 'id', 'created_at', enrolmentIsExpired('t', ':now::timestamptz')),
+);
+
+export const secondFactorSweeps: readonly Sweep[] = [
   {
     name: 'cleanup-user-pending-logins',
     minute: 22,
@@ -27,5 +33,10 @@ export const pendingLoginSweeps: readonly Sweep[] = [
     name: 'cleanup-user-trusted-browsers',
     minute: 22,
     sweep: (database, now) => sweepAll(database, sweepTrustedBrowsers, { expiredBefore: new Date(now) }),
+  },
+  {
+    name: 'cleanup-user-totp-enrolments',
+    minute: 23,
+    sweep: (database, now) => sweepAll(database, sweepEnrolments, { now: new Date(now) }),
   },
 ];
