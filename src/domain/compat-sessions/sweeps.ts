@@ -15,13 +15,13 @@ import {
 } from '#domain/clean-up/sweep.ts';
 import { type SessionEndParams, sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
 import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
+import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/oauth-sessions/kept-tokens.ts';
 import {
   compatRefreshTokenIsLive,
   compatRefreshTokenIsUnconsumed,
   compatSessionIsLive,
   ssoLoginIsUnexchanged,
 } from '#domain/records/liveness/compat-sessions.ts';
-import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 const TABLES: SessionTables = {

@@ -14,8 +14,8 @@ import {
   refreshTokenIsLive,
   refreshTokenIsUnconsumed,
 } from '#domain/records/liveness/oauth-sessions.ts';
-import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from './kept-tokens.ts';
 
 const TABLES: SessionTables = {
   sessions: 'oauth2_sessions',
