@@ -14,7 +14,7 @@ const NOT_FOR_REQUESTS = [
   'src/cli/',
   'src/app/',
   'src/config/',
-  'src/domain/synapse-import/',
+  'src/domain/import/synapse/',
   'src/platform/config/',
   'src/platform/embedded-postgres/',
   'src/platform/postgres/dump/',

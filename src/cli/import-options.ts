@@ -1,6 +1,6 @@
 /** Options of the `import` commands (operations 3.9). */
 import { type Command, Option } from 'commander';
-import { SKIPPED_KINDS, type SkippedKind } from '#domain/synapse-import/findings-of-data.ts';
+import { SKIPPED_KINDS, type SkippedKind } from '#domain/import/synapse/findings-of-data.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 
 interface SourceFlags {

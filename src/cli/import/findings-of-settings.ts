@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts';
-import type { Finding } from '#domain/synapse-import/finding.ts';
-import { IMPORTED_SCHEME_VERSION } from '#domain/synapse-import/users.ts';
+import type { Finding } from '#domain/import/synapse/finding.ts';
+import { IMPORTED_SCHEME_VERSION } from '#domain/import/synapse/users.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 
 /** Protocol name of Synapse. */

@@ -1,4 +1,4 @@
-import type { EntityProgress } from '#domain/synapse-import/import-everything.ts';
+import type { EntityProgress } from '#domain/import/synapse/import-everything.ts';
 import type { Clock } from '#platform/base/clock.ts';
 
 const PROGRESS_MS = 5_000;

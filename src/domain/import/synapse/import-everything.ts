@@ -3,8 +3,9 @@
  * 3.9). Owns no table: it fills tables of the modules for accounts, upstream links and chat client sessions. It imports
  * everything or nothing, and no other process can use the tables during the import.
  */
-import { DELETE_INCOMPLETE_IMPORT } from '#domain/import/incomplete-import.ts';
+
 import type { Clock } from '#platform/base/clock.ts';
+import { DELETE_INCOMPLETE_IMPORT } from '../incomplete-import.ts';
 import { devicesOfTokensStep, devicesStep } from './devices.ts';
 import type { EntityName, ImportContext, ImportStep, SkipReason } from './entity.ts';
 import type { SynapseSource } from './source.ts';
