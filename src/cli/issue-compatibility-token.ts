@@ -1,5 +1,5 @@
-import type { OpenedCompatSession } from '#domain/compat-sessions/logins/open-compat-session.ts';
-import { openCompatSessionForOperator } from '#domain/compat-sessions/logins/open-for-operator.ts';
+import type { OpenedCompatSession } from '#domain/compat-sessions/open-compat-session.ts';
+import { openCompatSessionForOperator } from '#domain/compat-sessions/open-for-operator.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { isDeviceId } from '#protocol/chat/device-id.ts';

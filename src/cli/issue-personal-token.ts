@@ -3,8 +3,8 @@ import {
   issuePersonalToken,
   MAX_PERSONAL_NAME_CHARACTERS,
   MAX_PERSONAL_TOKEN_SECONDS,
-} from '#domain/personal-sessions/tokens/issue-personal-token.ts';
-import { judgePersonalScope } from '#domain/personal-sessions/tokens/judge-personal-scope.ts';
+} from '#domain/personal-sessions/issue-personal-token.ts';
+import { judgePersonalScope } from '#domain/personal-sessions/judge-personal-scope.ts';
 import { AdminRights } from '#domain/records/admin-rights.ts';
 import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findUserByName } from '#domain/accounts/find-user.ts';
-import { issuePersonalToken } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
+import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-token.ts';
 import { spendRecoveryCode } from '#domain/second-factors/spend-recovery-code.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-token.ts';
+import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
-import { issuePersonalToken } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
-import { regeneratePersonalToken } from '#domain/personal-sessions/tokens/regenerate-personal-token.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';

@@ -29,7 +29,7 @@ import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode } from './judge-code.ts';
 import { prepareRedemption } from './open-session.ts';
-import { redeemAuthorizationCode } from './redemptions/redeem-authorization-code.ts';
+import { redeemAuthorizationCode } from './redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
 import type { TokenSettings } from './token-settings.ts';
 

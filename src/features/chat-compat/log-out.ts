@@ -1,4 +1,4 @@
-import { logOut } from '#domain/compat-sessions/logins/log-out.ts';
+import { logOut } from '#domain/compat-sessions/log-out.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

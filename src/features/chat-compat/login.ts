@@ -1,12 +1,12 @@
 import type { Urls } from '#browser/urls.ts';
-import { judgeLoginToken } from '#domain/compat-sessions/logins/judge-login-token.ts';
+import { judgeLoginToken } from '#domain/compat-sessions/judge-login-token.ts';
 import type {
   OpenCompatSessionDeps,
   OpenCompatSessionOutcome,
   OpenedCompatSession,
-} from '#domain/compat-sessions/logins/open-compat-session.ts';
-import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/logins/open-with-login-token.ts';
-import { openCompatSessionWithPassword } from '#domain/compat-sessions/logins/open-with-password.ts';
+} from '#domain/compat-sessions/open-compat-session.ts';
+import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/open-with-login-token.ts';
+import { openCompatSessionWithPassword } from '#domain/compat-sessions/open-with-password.ts';
 import type { Core } from '#domain/core.ts';
 import { refusingSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';

@@ -1,7 +1,4 @@
-import {
-  type CompatRefreshRules,
-  refreshCompatSession,
-} from '#domain/compat-sessions/logins/refresh-compat-session.ts';
+import { type CompatRefreshRules, refreshCompatSession } from '#domain/compat-sessions/refresh-compat-session.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { metrics } from '#platform/base/metrics.ts';

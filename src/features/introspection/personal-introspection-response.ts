@@ -1,5 +1,5 @@
 import type { Core } from '#domain/core.ts';
-import type { LivePersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
+import type { LivePersonalToken } from '#domain/personal-sessions/introspect-personal-token.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 
 /**

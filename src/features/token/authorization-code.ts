@@ -5,7 +5,7 @@ import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
-import { redeemAuthorizationCode } from '#domain/oauth-sessions/redemptions/redeem-authorization-code.ts';
+import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
 import { userFacts } from '#domain/records/user-facts.ts';

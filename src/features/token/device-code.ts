@@ -8,7 +8,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
-import { redeemDeviceCode } from '#domain/oauth-sessions/redemptions/redeem-device-code.ts';
+import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
 import { userFacts } from '#domain/records/user-facts.ts';

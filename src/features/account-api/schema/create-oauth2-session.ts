@@ -5,7 +5,7 @@ import type { Client } from '#domain/clients/client.ts';
 import {
   type OrderedSessionOutcome,
   openSessionForAdministrator,
-} from '#domain/oauth-sessions/redemptions/open-for-administrator.ts';
+} from '#domain/oauth-sessions/open-for-administrator.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { clients } from '#domain/administration/client-listing.ts';
 import { type PersonalSessionRecord, personalSessions } from '#domain/administration/personal-session-listing.ts';
 import { users } from '#domain/administration/user-listing.ts';
-import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import {
   isPersonalName,
   issuePersonalToken,
   MAX_PERSONAL_NAME_CHARACTERS,
   MAX_PERSONAL_TOKEN_SECONDS,
-} from '#domain/personal-sessions/tokens/issue-personal-token.ts';
-import { judgePersonalScope } from '#domain/personal-sessions/tokens/judge-personal-scope.ts';
-import { regeneratePersonalToken } from '#domain/personal-sessions/tokens/regenerate-personal-token.ts';
+} from '#domain/personal-sessions/issue-personal-token.ts';
+import { judgePersonalScope } from '#domain/personal-sessions/judge-personal-scope.ts';
+import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
+import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';

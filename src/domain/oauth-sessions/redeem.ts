@@ -23,7 +23,7 @@ import {
   type Redemption,
   redeemParams,
   sendInTurn,
-} from '../open-session.ts';
+} from './open-session.ts';
 
 export interface RedeemDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;

@@ -18,9 +18,9 @@ import { type SessionRoomParams, sessionRoomCtes } from '#domain/records/session
 import { type ClientId, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
-import { type OpeningParams, openingCtes, openingParams, sendInTurn } from '../open-session.ts';
-import { sessionExpiry, type TokenSettings } from '../token-settings.ts';
+import { type OpeningParams, openingCtes, openingParams, sendInTurn } from './open-session.ts';
 import type { RedeemDeps, Redeeming } from './redeem.ts';
+import { sessionExpiry, type TokenSettings } from './token-settings.ts';
 
 const ACCESS_TOKEN_MS = 300_000;
 

@@ -2,7 +2,7 @@ import type { AnsweredDeviceCodeRow } from '#domain/authorizations/poll-device-c
 import { deviceCodeGrantIsRedeemable } from '#domain/records/liveness/authorizations.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { type RedeemedRow, type RedeemParams, redeemSql } from '../open-session.ts';
+import { type RedeemedRow, type RedeemParams, redeemSql } from './open-session.ts';
 import {
   type GrantClaimParams,
   type GrantClaimRow,

@@ -1,9 +1,8 @@
 import { codeIsValid } from '#domain/records/liveness/authorizations.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { CodeRow } from '../judge-code.ts';
-import { type RedeemedRow, type RedeemParams, redeemSql } from '../open-session.ts';
-import type { TokenSettings } from '../token-settings.ts';
+import type { CodeRow } from './judge-code.ts';
+import { type RedeemedRow, type RedeemParams, redeemSql } from './open-session.ts';
 import {
   type GrantClaimParams,
   type GrantClaimRow,
@@ -13,6 +12,7 @@ import {
   type RedeemOutcome,
   redeem,
 } from './redeem.ts';
+import type { TokenSettings } from './token-settings.ts';
 
 /** Redeems an authorization code. */
 export async function redeemAuthorizationCode<Prepared>(
