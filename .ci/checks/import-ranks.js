@@ -1,11 +1,12 @@
 /**
  * Runs the import rules and verifies that they were applied: a run that reads fewer modules than there are source files
- * would pass. Also finds import cycles between folders and between modules, which can exist without a cycle between files:
- * two modules also form a cycle if the imports are in different folders below them.
+ * would pass. Also finds import cycles between folders and between modules, which can exist without a cycle between
+ * files: two modules also form a cycle if the imports are in different folders below them. The layout in
+ * docs/architecture.md must list exactly the folders of `src`.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const TEST = /\.test(-support)?\.tsx?$/;
 
@@ -36,13 +37,44 @@ process.stdout.write(
   `${cruised.length} of ${sources} source files and ${modules.size} modules of the domain read, ` +
     `${report.summary.error} violations, ${folderCycles.length} cycles of folders, ${moduleCycles.length} of modules\n`,
 );
-const hasProblems = report.summary.error > 0 || folderCycles.length > 0 || moduleCycles.length > 0;
-process.exitCode = hasProblems || cruised.length < sources ? 1 : 0;
+const entries = readdirSync('src', { recursive: true, withFileTypes: true });
+const folders = new Set([
+  'src',
+  ...entries.filter((one) => one.isDirectory()).map((one) => join(one.parentPath, one.name)),
+]);
+const listed = new Set(listedFolders(readFileSync('docs/architecture.md', 'utf8').split('```')[1] ?? ''));
+const unlisted = [...folders].filter((folder) => !listed.has(folder));
+const absent = [...listed].filter((folder) => !folders.has(folder));
+for (const folder of unlisted) process.stderr.write(`docs/architecture.md does not list ${folder}\n`);
+for (const folder of absent) process.stderr.write(`docs/architecture.md lists ${folder}, which does not exist\n`);
+const problems = [folderCycles, moduleCycles, unlisted, absent].flat();
+process.exitCode = report.summary.error > 0 || problems.length > 0 || cruised.length < sources ? 1 : 0;
 
 /** Returns the module of a file: the first folder below `platform`, `domain` or `features`, or below `src`. */
 function moduleOf(source) {
   const [module] = /^src\/(?:(?:platform|domain|features)\/)?[^/]+(?=\/)/.exec(source) ?? [dirname(source)];
   return module;
+}
+
+/**
+ * Reads the folders of `src` from the layout, which is indented by two spaces. A line starts with folders; the folders
+ * in its description are below the first of them.
+ */
+function listedFolders(layout) {
+  const found = [];
+  const path = [];
+  for (const line of layout.split('\n').filter((one) => one.trim() !== '')) {
+    const depth = line.search(/\S/) / 2;
+    const [start, description] = line.trim().split(/ {2,}(.*)/);
+    const names = [...start.matchAll(/([\w-]+)\//g)].map(([, name]) => name);
+    path.splice(depth, path.length, names[0]);
+    if (path[0] !== 'src') continue;
+    const parent = path.slice(0, depth).join('/');
+    found.push(...names.map((name) => (parent === '' ? name : `${parent}/${name}`)));
+    const below = [...(description ?? '').matchAll(/([\w-]+)\/(?=[ ,;:)]|$)/g)];
+    found.push(...below.map(([, name]) => `${path.join('/')}/${name}`));
+  }
+  return found;
 }
 
 /**

@@ -145,6 +145,15 @@ const FAULTS = [
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a folder that the architecture does not list',
+    says: /architecture\.md does not list src\/domain\/unlisted/,
+    plant: (at) => {
+      mkdirSync(at('src/domain/unlisted'));
+      writeFileSync(at('src/domain/unlisted/planted.ts'), 'export const planted = 1;\n');
+    },
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'a record that imports another module of the domain',
     says: /records-imports: \S+user\.ts -> \S+audit-event\.ts/,
     plant: (at) =>
