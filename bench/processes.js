@@ -9,9 +9,25 @@ export function cpuSeconds(pid) {
   const stats = readStats();
   const rootStat = stats.get(pid);
   if (rootStat === undefined) return 0;
-  let ticks = rootStat.endedChildrenTicks;
-  for (const [, stat] of treeOf(pid, stats)) ticks += stat.ticks;
-  return ticks / ticksPerSecond;
+  let seconds = rootStat.endedChildrenTicks / ticksPerSecond;
+  for (const [member, stat] of treeOf(pid, stats)) seconds += threadSeconds(member) ?? stat.ticks / ticksPerSecond;
+  return seconds;
+}
+
+/**
+ * Returns the processor time of a process's threads. The scheduler's figures are exact; those of `stat` are rounded to
+ * 10 ms, which is a tenth of what some hundred requests take. Undefined if the kernel does not publish them.
+ */
+function threadSeconds(pid) {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const nanoseconds = threads.map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]),
+    );
+    return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e9;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the IDs of a process and its descendants. */

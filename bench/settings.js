@@ -42,12 +42,13 @@ export const SMOKE = {
   sessions: 4_000,
   chatSessions: 2_000,
   concurrency: 16,
-  rounds: 2,
-  warmUp: 3_000,
-  requests: 800,
-  logins: 32,
+  rounds: 4,
+  warmUp: 1_200,
+  requests: 240,
+  logins: 8,
+  bareWarmUp: 4_000,
   /** Requests to the bare server in each round. */
-  bareRequests: 2_000,
+  bareRequests: 400,
 };
 
 /** Number of sessions in the in-memory peer. */
@@ -71,7 +72,7 @@ export const RACES = [
   { workload: 'chat-introspect', peers: {}, statements: 1, budget: 4.5 },
   { workload: 'userinfo', peers: { 'oidc-provider': {} }, statements: 1, budget: 4.5 },
   { workload: 'login-page', peers: {}, statements: 0, budget: 10 },
-  { workload: 'device-poll', peers: {}, statements: 1, budget: 14 },
+  { workload: 'device-poll', peers: {}, statements: 1, budget: 10 },
   { workload: 'client-credentials', peers: { 'oidc-provider': { goal: 2 } }, statements: 2, budget: 5.5 },
   { workload: 'client-assertion', peers: {}, statements: 2, budget: 12 },
   { workload: 'refresh', peers: { 'oidc-provider': { goal: 1 }, bare: { goal: 0.5 } }, statements: 2, budget: 9 },
