@@ -35,6 +35,11 @@ describe('codes of authenticator apps', () => {
     expect(matchingTotpStep(Buffer.from('another secret of 20'), totpCode(SECRET, 100), 3_000_000)).toBeUndefined();
   });
 
+  test('are accepted in the first step of the epoch, which has none before it', () => {
+    expect(matchingTotpStep(SECRET, totpCode(SECRET, 0), 0)).toBe(0);
+    expect(matchingTotpStep(SECRET, totpCode(SECRET, 1), 29_999)).toBe(1);
+  });
+
   test.each([
     ['123456', '123456'],
     [' 123 456 ', '123456'],

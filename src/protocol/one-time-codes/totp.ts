@@ -41,6 +41,8 @@ export function matchingTotpStep(secret: Buffer, code: string, now: number): num
   let matching: number | undefined;
   for (let away = -STEPS_EITHER_SIDE; away <= STEPS_EITHER_SIDE; away += 1) {
     const step = totpStep(now) + away;
+    // A clock that lost its time starts at the epoch, where the step before does not exist.
+    if (step < 0) continue;
     const expected = Buffer.from(totpCode(secret, step));
     if (expected.length === entered.length && timingSafeEqual(expected, entered)) matching = step;
   }
