@@ -24,7 +24,7 @@ async function example(): Promise<Buffer> {
   const archive = new ZipArchive(NOW, AMPLE);
   await archive.add('README.txt', parts('Grüße, '.repeat(1000), 'مرحبا'));
   await archive.add('empty.json', parts());
-  await archive.add('rows.json', parts('[', ...Array.from({ length: 50 }, (_, row) => `{"row":${row}},`), ']'));
+  await archive.add('rows.json', parts('[', ...Array.from({ length: 50 }, (_, row) => `{"row":${row}},`), ']', ''));
   return archive.finish();
 }
 
