@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that replace a module or a global, measure their process, or end it. */
-const ALONE = ['src/platform/**/*.test.ts', 'src/cli/**/*.test.ts', 'web/**/*.test.ts', 'test/**/*.test.ts'];
+const ALONE = [
+  'src/platform/**/*.test.ts',
+  'src/cli/**/*.test.ts',
+  'web/**/*.test.ts',
+  'test/!(differential)/**/*.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -18,7 +23,12 @@ export default defineConfig({
       // To load the service takes longer than most of these files run.
       {
         extends: true,
-        test: { name: 'together', include: ['src/**/*.test.{ts,tsx}'], exclude: ALONE, isolate: false },
+        test: {
+          name: 'together',
+          include: ['src/**/*.test.{ts,tsx}', 'test/differential/*.test.ts'],
+          exclude: ALONE,
+          isolate: false,
+        },
       },
     ],
   },
