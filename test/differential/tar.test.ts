@@ -44,7 +44,7 @@ async function endOfWork(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The library waits forever for the rest of an archive whose sizes are not numbers. */
+/** The library waits forever at a folder that has content. */
 function readByLibrary(archive: Buffer): Promise<readonly ReadByLibrary[]> {
   return new Promise((resolve, reject) => {
     const read: ReadByLibrary[] = [];
