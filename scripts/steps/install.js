@@ -103,9 +103,14 @@ function namesNeeded(packages) {
 }
 
 function fitsHere({ os, cpu, libc }) {
-  const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
   const fits = (list, value) => list === undefined || list.includes(value);
-  return fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, isGlibc ? 'glibc' : 'musl');
+  if (!fits(os, process.platform) || !fits(cpu, process.arch)) return false;
+  // A report takes many milliseconds.
+  return libc === undefined || fits(libc, isGlibc() ? 'glibc' : 'musl');
+}
+
+function isGlibc() {
+  return process.report.getReport().header.glibcVersionRuntime !== undefined;
 }
 
 function readJson(path) {

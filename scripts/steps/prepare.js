@@ -8,16 +8,17 @@ import { root, workshop } from './places.js';
 
 /**
  * Installs and builds only what is missing. A directory without sources (the published package) is ready as it is.
- * @param withTools also what only tests and checks need
+ * @param options `withTools`: also what only tests and checks need; `withBuild`: false installs only
  */
-export async function prepare({ withTools }) {
-  const isReady = () => isInstalled({ withTools }) && isBuilt();
+export async function prepare({ withTools, withBuild = true }) {
+  const isReady = () => isInstalled({ withTools }) && (!withBuild || isBuilt());
   // Checked without the lock first: a directory that is ready may be read-only.
   if (!existsSync(join(root, 'src')) || isReady()) return;
   await withLock(join(workshop, 'lock'), async () => {
     removeUnfinished();
     if (!isInstalled({ withTools })) await install({ withTools });
-    if (!isBuilt()) await runToEnd('the build', process.execPath, [join(root, 'scripts/build-here.js')], root);
+    if (withBuild && !isBuilt())
+      await runToEnd('the build', process.execPath, [join(root, 'scripts/build-here.js')], root);
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
+import { inject, type ProvidedContext } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { DatabaseOptions } from '#platform/postgres/database-options.ts';
@@ -25,7 +25,7 @@ export interface EmptyDatabase {
 
 /** Creates an empty, migrated database for one test file, cloned from the suite's template. */
 export async function createTestDatabase(options: Partial<DatabaseOptions> = {}): Promise<TestDatabase> {
-  const made = await createDatabase(inject('testDatabases').template);
+  const made = await createDatabase(provided().template);
   const database = await openDatabase({
     connection: parseConnectionUri(made.connectionString),
     log: silentLog,
@@ -50,7 +50,7 @@ export function createEmptyDatabase({ encoding = 'UTF8' } = {}): Promise<EmptyDa
 }
 
 async function createDatabase(template: string): Promise<EmptyDatabase> {
-  const { adminUri } = inject('testDatabases');
+  const { adminUri } = provided();
   const name = `latchkey_test_${randomBytes(6).toString('hex')}`;
   await administer(adminUri, `create database ${name} template ${template}`);
   return {
@@ -61,6 +61,13 @@ async function createDatabase(template: string): Promise<EmptyDatabase> {
       if (left.length > 0) throw new Error(`connections left open by this test file: ${left.join(', ')}`);
     },
   };
+}
+
+function provided(): ProvidedContext['testDatabases'] {
+  const databases: ProvidedContext['testDatabases'] | undefined = inject('testDatabases');
+  if (databases === undefined)
+    throw new Error('this test needs a database: run it with npm test instead of npm run unit');
+  return databases;
 }
 
 /** Polls, because the server takes a while to notice a closed socket. */

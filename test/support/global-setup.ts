@@ -1,10 +1,9 @@
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { systemClock } from '#platform/base/clock.ts';
-import { migrate } from '#platform/postgres/migrator/migrate.ts';
+import { root } from '../../scripts/steps/places.js';
+import { prepare } from '../../scripts/steps/prepare.js';
 import { administer, withDatabase } from './administer.ts';
-import { parseConnectionUri } from './connection-uri.ts';
-import { startPostgresServer } from './postgres-server.ts';
-import { silentLog } from './silent-log.ts';
+import { migrateDatabase, startMigratedServer } from './migrated-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,23 +18,29 @@ declare module 'vitest' {
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['LATCHKEY_TEST_DATABASE_URI'];
-  const server = given === undefined ? await startPostgresServer() : { uri: given, remove: undefined };
+  // Set by `scripts/test.js`.
+  const building = process.env['LATCHKEY_TEST_BUILD'] === undefined ? undefined : prepare({ withTools: true });
+  if (given !== undefined) {
+    await building;
+    return await useServer(project, given);
+  }
+  const [{ server, template }] = await Promise.all([startMigratedServer(), building]);
+  project.provide('testDatabases', { adminUri: server.uri, template });
+  return () => server.remove();
+}
+
+async function useServer(project: TestProject, adminUri: string): Promise<() => Promise<void>> {
   const template = `latchkey_template_${process.pid}_${project.name}`;
+  const drop = async () => {
+    await administer(adminUri, `drop database ${template} with (force)`);
+  };
+  await administer(adminUri, `create database ${template} template template0 encoding 'UTF8'`);
   try {
-    await administer(server.uri, `create database ${template} template template0 encoding 'UTF8'`);
-    await migrate({
-      connection: parseConnectionUri(withDatabase(server.uri, template)),
-      directory: new URL('../../migrations/', import.meta.url),
-      log: silentLog,
-      clock: systemClock,
-    });
+    await migrateDatabase(withDatabase(adminUri, template), join(root, 'migrations'));
   } catch (error) {
-    await server.remove?.();
+    await drop();
     throw error;
   }
-  project.provide('testDatabases', { adminUri: server.uri, template });
-  return async () => {
-    if (server.remove === undefined) await administer(server.uri, `drop database ${template} with (force)`);
-    else await server.remove();
-  };
+  project.provide('testDatabases', { adminUri, template });
+  return drop;
 }

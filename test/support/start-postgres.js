@@ -4,13 +4,14 @@
  * a build.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { root } from '../../scripts/steps/places.js';
 
-/** @import { ChildProcess } from 'node:child_process' */
+/** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
 /**
  * @typedef {object} Programs
@@ -31,6 +32,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {Readonly<Record<string, string>>} [environment] additional environment variables
  * @property {string} [follows] folder of a stopped server, whose files the new server starts from and which it
  * replicates
+ * @property {string} [archive] written by `pack`: the files that the new server starts from
  */
 
 /**
@@ -45,6 +47,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {() => Promise<void>} kill simulates a crash: SIGKILL to the server and its children
  * @property {() => void} freeze stops all of its processes: no responses, but connections stay open
  * @property {() => void} thaw
+ * @property {(archive: number) => Promise<void>} pack writes the files of the stopped server to an open file
  * @property {() => Promise<void>} remove stops it and deletes its folder
  */
 
@@ -66,6 +69,7 @@ export async function startPostgres({
   isDurable,
   environment: more,
   follows,
+  archive,
 }) {
   mkdirSync(folder, { recursive: true });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
@@ -74,7 +78,9 @@ export async function startPostgres({
   const libraries = libraryPath && { LD_LIBRARY_PATH: libraryPath, DYLD_LIBRARY_PATH: libraryPath };
   const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', ...libraries, ...more };
   const identity = { ...account, cwd: folder, env: environment };
-  if (follows === undefined) {
+  if (archive !== undefined) {
+    await unpack(archive, files, identity);
+  } else if (follows === undefined) {
     const initdb = ['-D', files, '-U', user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'];
     await run(programs.initdb, isDurable ? initdb : [...initdb, '--no-sync'], identity);
   } else {
@@ -140,6 +146,7 @@ export async function startPostgres({
     },
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
+    pack: (to) => tar(['-c', '-f', '-', '-C', files, '.'], { ...identity, stdio: ['ignore', to, 'ignore'] }),
     remove: async () => {
       await end('SIGQUIT');
       process.removeListener('exit', cleanUp);
@@ -181,6 +188,31 @@ function isReady(files, pid) {
   } catch {
     return false;
   }
+}
+
+/**
+ * Passes the archive as an open file: the account need not reach it, and it stays readable if it is removed meanwhile.
+ * @param {string} archive
+ * @param {string} files
+ * @param {{ uid?: number, gid?: number, cwd: string, env: NodeJS.ProcessEnv }} identity
+ */
+async function unpack(archive, files, identity) {
+  const from = openSync(archive, 'r');
+  try {
+    await run('mkdir', ['-m', '700', files], identity);
+    await tar(['-x', '-p', '-f', '-', '-C', files], { ...identity, stdio: [from, 'ignore', 'ignore'] });
+  } finally {
+    closeSync(from);
+  }
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {SpawnOptions} options
+ */
+async function tar(args, options) {
+  const [status] = await once(spawn('tar', args, options), 'exit');
+  if (status !== 0) throw new Error(`tar ended with status ${status}`);
 }
 
 /** @param {number} pid */
