@@ -38,6 +38,7 @@ const COPIED = [
   'biome.json',
   'knip.json',
   'vitest.config.ts',
+  'vitest.unit.config.ts',
   '.oxlintrc.json',
   '.dependency-cruiser.cjs',
   '.gitignore',
@@ -169,6 +170,16 @@ const FAULTS = [
       appendFileSync(
         at('src/platform/password-hash/schemes.ts'),
         "\nexport type { HttpLimits } from '#platform/http/http-options.ts';\n",
+      ),
+  },
+  {
+    check: ['node', 'scripts/unit.js', 'src/domain/clients/subjects.test.ts'],
+    fault: 'a test that starts a database, run without one',
+    says: /the selected tests need a database: src\/domain\/clients\/subjects\.test\.ts\. Run: npm test --/,
+    plant: (at) =>
+      appendFileSync(
+        at('src/domain/clients/subjects.test.ts'),
+        "\nexport { createTestDatabase } from '#test/support/database.ts';\n",
       ),
   },
   {
