@@ -31,26 +31,10 @@ export async function fillDatabase(client, size, clientUuid) {
     browserSessionUuid: newUuid(now),
   }));
   for (const batch of batches(users)) await insertUsers(client, batch, passwordHash, now);
-  const sessions = Array.from({ length: size.sessions }, (_, index) => {
-    const user = users[index % users.length];
-    const refreshRandom = randomText(30);
-    return {
-      user,
-      scope: index % 2 === 0 ? OPENID : WITHOUT_OPENID,
-      uuid: newUuid(now),
-      accessTokenUuid: newUuid(now),
-      refreshTokenUuid: newUuid(now),
-      accessToken: tokenText('mat', randomText(30)),
-      refreshToken: tokenText('mar', refreshRandom),
-      family: refreshRandom.slice(0, 12),
-    };
-  });
-  const [withOpenid, withoutOpenid] = [OPENID, WITHOUT_OPENID].map((scope) =>
-    sessions.filter((session) => session.scope === scope),
-  );
-  for (const list of [withOpenid, withoutOpenid]) {
-    for (const batch of batches(list)) await insertSessions(client, batch, clientUuid, now);
-  }
+  const half = Math.ceil(size.sessions / 2);
+  const withOpenid = await addSessions(client, { users, count: half, scope: OPENID, clientUuid, now });
+  const others = { users, count: size.sessions - half, scope: WITHOUT_OPENID, clientUuid, now };
+  const withoutOpenid = await addSessions(client, others);
   const chatSessions = Array.from({ length: size.chatSessions }, (_, index) => {
     const refreshRandom = randomText(30);
     return {
@@ -70,10 +54,33 @@ export async function fillDatabase(client, size, clientUuid) {
   return {
     users: users.map(({ name }) => name),
     browserSessions: users.map(({ uuid, browserSessionUuid }) => ({ uuid: browserSessionUuid, sub: ulidOf(uuid) })),
-    sessions: withOpenid.map(asInput),
-    sessionsWithoutOpenid: withoutOpenid.map(asInput),
+    sessions: withOpenid,
+    sessionsWithoutOpenid: withoutOpenid,
     chatSessions: chatSessions.map(asInput),
   };
+}
+
+/**
+ * Adds client sessions with a live token pair each.
+ * @param task `users` with `uuid`, over which the sessions are spread evenly, `count`, `scope`, `clientUuid` and `now`
+ * @returns what a load driver needs to know of each session
+ */
+export async function addSessions(client, { users, count, scope, clientUuid, now }) {
+  const sessions = Array.from({ length: count }, (_, index) => {
+    const refreshRandom = randomText(30);
+    return {
+      user: users[index % users.length],
+      scope,
+      uuid: newUuid(now),
+      accessTokenUuid: newUuid(now),
+      refreshTokenUuid: newUuid(now),
+      accessToken: tokenText('mat', randomText(30)),
+      refreshToken: tokenText('mar', refreshRandom),
+      family: refreshRandom.slice(0, 12),
+    };
+  });
+  for (const batch of batches(sessions)) await insertSessions(client, batch, clientUuid, now);
+  return sessions.map(asInput);
 }
 
 function asInput({ user, accessToken, refreshToken, accessTokenUuid }) {

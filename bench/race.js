@@ -31,7 +31,7 @@ export async function race({ workload, concurrency, count, rounds, contestants, 
 }
 
 /** Measures one contestant, which may have a different `workload` and `count`. */
-async function measure({ contestant, driver, postgres, concurrency, ...task }) {
+export async function measure({ contestant, driver, postgres, concurrency, ...task }) {
   const { workload, count } = { ...task, ...contestant.own };
   const pool = `${contestant.name}:${poolOf(workload)}`;
   const items = await contestant.inputs?.(workload, count);

@@ -96,7 +96,7 @@ function ratioRow(workload, concurrency, name, { rate, cpu, goal }) {
   return [workload, concurrency, name, rate.median, rate.least, rate.most, cpu, goal ?? '', verdict];
 }
 
-function otherTable({ starts, memory, hashing, overload, timing = {}, accountLists = {}, cleanUp }) {
+function otherTable({ starts, memory, hashing, overload, timing = {}, accountLists = {}, cleanUp, growth, steady }) {
   const rows = [];
   const add = (what, value, goal, isMet) => rows.push([what, value, goal, isMet ? 'yes' : 'no']);
   if (starts !== undefined) {
@@ -173,6 +173,16 @@ function otherTable({ starts, memory, hashing, overload, timing = {}, accountLis
   if (cleanUp !== undefined) {
     const { rows: count, seconds, idleP99, cleaningP99, ratio, goal } = cleanUp;
     const what = `p99 of introspect while ${count} expired tokens are removed in ${seconds} s (${cleaningP99} ms) over idle (${idleP99} ms)`;
+    add(what, ratio, goal, ratio <= goal);
+  }
+  for (const [workload, ratio] of Object.entries(growth?.growth ?? {})) {
+    const { from, to, before, after, goal } = growth;
+    const what = `${workload}: processor time with ${to} sessions (${after[workload].cpu} us) over with ${from} (${before[workload].cpu} us)`;
+    add(what, ratio, goal, ratio <= goal);
+  }
+  if (steady !== undefined) {
+    const { seconds, requests, usedMbFirst, usedMbLast, growth: ratio, goal } = steady;
+    const what = `memory in use after full collections, at the end of ${seconds} s with ${requests} requests (${usedMbLast} MB) over after a twelfth (${usedMbFirst} MB)`;
     add(what, ratio, goal, ratio <= goal);
   }
   if (rows.length === 0) return [];

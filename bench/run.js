@@ -17,6 +17,7 @@ import { measureAccountLists } from './account-lists.js';
 import { measureCleanUp } from './clean-up.js';
 import { arePeersInstalled, startContestants } from './contestants.js';
 import { fillDatabase, uuidOf } from './data-set.js';
+import { measureGrowth } from './growth.js';
 import { measureHashing } from './hashing.js';
 import { CLIENT_ID, startLatchkey } from './latchkey.js';
 import { startDriver } from './load/start-driver.js';
@@ -30,6 +31,7 @@ import { writeResults } from './report.js';
 import { SIZES, SMOKE } from './settings.js';
 import { smoke } from './smoke.js';
 import { measureStarts } from './starts.js';
+import { measureSteady } from './steady.js';
 import { measureTiming } from './timing.js';
 
 const { values: options } = parseArgs({
@@ -84,8 +86,10 @@ async function bench(opened) {
   if (wants('overload')) result.overload = await measureOverload(common);
   if (wants('timing')) result.timing = await measureTiming(common);
   if (wants('account-lists')) result.accountLists = await measureAccountLists(common);
-  // It takes half an hour, so it runs only if requested by name.
+  // They take half an hour or more, so they run only if requested by name.
   if (only?.includes('clean-up')) result.cleanUp = await measureCleanUp(common);
+  if (only?.includes('growth')) result.growth = await measureGrowth(common);
+  if (only?.includes('steady')) result.steady = await measureSteady({ ...place, ...common, data });
   result.loadAverage.after = loadAverage();
   writeResults(result, { isDry: options.dry });
   if (options.dry || options.quick) return;

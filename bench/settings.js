@@ -18,6 +18,8 @@ export const SIZES = {
     /** Requests for each list and user before they are measured. */
     listWarmUp: 200,
     expiredTokens: 10_000_000,
+    grownSessions: 10_000_000,
+    steadySeconds: 3_600,
   },
   quick: {
     rounds: 3,
@@ -33,6 +35,8 @@ export const SIZES = {
     overloadSeconds: 5,
     listWarmUp: 60,
     expiredTokens: 100_000,
+    grownSessions: 100_000,
+    steadySeconds: 120,
   },
 };
 
