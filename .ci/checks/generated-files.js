@@ -1,7 +1,7 @@
 /**
  * Generated files must match the current source: the reference pages of the manual, the import graph, the plot and
- * the tables of the benchmark, and the JSON Schema of the configuration. (`migrations/schema.sql` is compared by a test,
- * which has a database.)
+ * the tables of the benchmark, and the JSON Schema of the configuration. (`migrations/schema.sql` and `docs/sql/` are
+ * compared by tests, which have a database.)
  */
 import { spawnSync } from 'node:child_process';
 

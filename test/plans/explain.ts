@@ -20,15 +20,20 @@ export class Explainer {
 
   /** Returns the JSON of EXPLAIN for the generic plan, which is independent of parameters. */
   async explain(text: string): Promise<unknown> {
+    return (await this.describe(text)).plan;
+  }
+
+  /** Returns the same with the types of the parameters, in the order of their numbers. */
+  async describe(text: string): Promise<{ readonly plan: unknown; readonly types: readonly string[] }> {
     await this.#client.query(`prepare planned as ${text}`);
     try {
-      const { rows } = await this.#client.query<{ count: number }>(
-        `select coalesce(cardinality(parameter_types), 0) as count from pg_prepared_statements where name = 'planned'`,
+      const { rows } = await this.#client.query<{ types: string[] }>(
+        `select coalesce(parameter_types::text[], '{}') as types from pg_prepared_statements where name = 'planned'`,
       );
-      const nulls = Array.from({ length: rows[0]?.count ?? 0 }, () => 'null').join(', ');
-      const call = nulls === '' ? 'planned' : `planned(${nulls})`;
+      const types = rows[0]?.types ?? [];
+      const call = types.length === 0 ? 'planned' : `planned(${types.map(() => 'null').join(', ')})`;
       const plans = await this.#client.query<{ 'QUERY PLAN': unknown }>(`explain (format json) execute ${call}`);
-      return plans.rows[0]?.['QUERY PLAN'];
+      return { plan: plans.rows[0]?.['QUERY PLAN'], types };
     } finally {
       await this.#client.query('deallocate planned');
     }

@@ -1,8 +1,12 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { Explainer } from './explain.ts';
-import { findWholeScans } from './read-plan.ts';
+import { formatSql } from './format-sql.ts';
+import { findWholeScans, readTables } from './read-plan.ts';
 import { loadStatements } from './registered-statements.ts';
+import { type DescribedStatement, isShown, statementPages } from './statement-pages.ts';
+import { statementSources } from './statement-sources.ts';
 
 /** Statements that may scan a whole table, and the reason why no request waits for them. */
 const MAY_SCAN: Readonly<Record<string, string>> = {
@@ -41,6 +45,10 @@ async function wholeScansOf(text: string): Promise<string[]> {
   return findWholeScans(await explainer.explain(text));
 }
 
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
 describe('every statement uses an index', () => {
   test.each(statements.filter((made) => MAY_SCAN[made.label] === undefined).map((made) => [made.label, made.text]))(
     '%s',
@@ -52,6 +60,33 @@ describe('every statement uses an index', () => {
   test('except listed ones, each of which exists', () => {
     const labels = new Set(statements.map((made) => made.label));
     expect(Object.keys(MAY_SCAN).filter((label) => !labels.has(label))).toEqual([]);
+  });
+});
+
+// Servers of other versions plan differently.
+describe.skipIf(process.env['LATCHKEY_TEST_DATABASE_URI'] !== undefined)('docs/sql', () => {
+  const described: DescribedStatement[] = [];
+
+  beforeAll(async () => {
+    const labels = new Set(statements.map(({ label }) => label));
+    const sourceOf = statementSources();
+    for (const made of statements) {
+      if (made.isReadOnly || made.label.endsWith('.joined')) continue;
+      const { plan, types } = await explainer.describe(made.text);
+      const isJoined = labels.has(`${made.label}.joined`);
+      described.push({ made, isJoined, source: sourceOf(made.label), types, tables: readTables(plan) });
+    }
+  });
+
+  test('shows statements with other line breaks only', () => {
+    for (const { made } of described) expect(words(formatSql(made.text))).toEqual(words(made.text));
+  });
+
+  test('shows what composed statements write; -u updates it', async () => {
+    const pages = statementPages(described.filter(isShown));
+    expect(pages.size).toBeGreaterThan(10);
+    for (const [name, text] of pages) await expect(text).toMatchFileSnapshot(`../../docs/sql/${name}`);
+    expect(readdirSync('docs/sql').filter((name) => !pages.has(name))).toEqual([]);
   });
 });
 

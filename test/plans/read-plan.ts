@@ -6,6 +6,10 @@ interface PlanNode {
   readonly 'Relation Name'?: string | undefined;
   readonly 'Index Name'?: string | undefined;
   readonly 'Index Cond'?: string | undefined;
+  /** Of nodes that write. */
+  readonly Operation?: string | undefined;
+  /** Of insertions with `on conflict`. */
+  readonly 'Conflict Arbiter Indexes'?: readonly string[] | undefined;
   /** Per loop, in executed plans. */
   readonly 'Actual Rows'?: number | undefined;
   readonly 'Actual Loops'?: number | undefined;
@@ -19,6 +23,8 @@ const planNode: z.ZodType<PlanNode> = z.lazy(() =>
     'Relation Name': z.string().optional(),
     'Index Name': z.string().optional(),
     'Index Cond': z.string().optional(),
+    Operation: z.string().optional(),
+    'Conflict Arbiter Indexes': z.array(z.string()).optional(),
     'Actual Rows': z.number().optional(),
     'Actual Loops': z.number().optional(),
     'Rows Removed by Filter': z.number().optional(),
@@ -48,6 +54,40 @@ function collect(node: PlanNode, found: string[]): void {
     found.push(`${type} of all of ${node['Index Name']}`);
   }
   for (const child of node.Plans ?? []) collect(child, found);
+}
+
+/** What a statement does with a table. */
+export interface TableUse {
+  /** `insert`, `update`, `delete` or `merge`; empty if the table is only read. */
+  readonly writes: ReadonlySet<string>;
+  /** Indexes that find the rows, or the conflicts of insertions. */
+  readonly indexes: ReadonlySet<string>;
+}
+
+/**
+ * Returns the tables that a plan reads or writes, by name.
+ * @param explained the JSON of EXPLAIN
+ */
+export function readTables(explained: unknown): Map<string, TableUse> {
+  const [{ Plan }] = explanation.parse(explained);
+  const tables = new Map<string, { writes: Set<string>; indexes: Set<string> }>();
+  // A bitmap scan names its table above the scans of the indexes.
+  const visit = (node: PlanNode, above: string | undefined): void => {
+    const table = node['Relation Name'] ?? above;
+    if (table !== undefined) {
+      const use = tables.get(table) ?? { writes: new Set(), indexes: new Set() };
+      tables.set(table, use);
+      if (node['Node Type'] === 'ModifyTable' && node.Operation !== undefined) {
+        use.writes.add(node.Operation.toLowerCase());
+      }
+      for (const index of node['Conflict Arbiter Indexes'] ?? []) use.indexes.add(index);
+      if (node['Index Name'] !== undefined) use.indexes.add(node['Index Name']);
+    }
+    const isBitmap = node['Node Type'].startsWith('Bitmap');
+    for (const child of node.Plans ?? []) visit(child, isBitmap ? table : undefined);
+  };
+  visit(Plan, undefined);
+  return tables;
 }
 
 /**

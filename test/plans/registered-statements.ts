@@ -9,7 +9,7 @@ const MAKES_STATEMENTS = /\b(?:statement|listStatements|lookup|joinableWrite|sin
 /** Returns every statement of the service. Loads each module under `src` that defines one. */
 export async function loadStatements(): Promise<AnyStatement[]> {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
+    .filter((file) => /(?<!\.test|\.test-support)\.tsx?$/.test(file))
     .map((file) => join(SOURCE, file))
     .filter((file) => MAKES_STATEMENTS.test(readFileSync(file, 'utf8')));
   for (const file of files) await import(file);
