@@ -17,7 +17,7 @@ const FIRST = 1 / 12;
 /** Full collections that a figure is the median of. */
 const COLLECTIONS = 5;
 const MAX_GROWTH = 1.05;
-/** `[pid:isolate] 931 ms: Mark-Compact 29.8 (43.2) -> 27.4 (46.0) MB` */
+/** A line of V8: milliseconds since the start, and megabytes in use before and after a full collection. */
 const COLLECTION = /^\[\d+:\w+\]\s+(\d+) ms: Mark-Compact.*? -> ([\d.]+) /gm;
 
 export async function measureSteady({ checkout, folder, database, driver, data, postgres, size, say }) {
