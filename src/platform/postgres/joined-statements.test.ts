@@ -61,19 +61,19 @@ async function readValue(key: string, pause = 0): Promise<string | undefined> {
 }
 
 test(
-  'look-ups of one kind leave together while two are in flight, and each gets its own answer',
+  'look-ups of one kind leave together while one is in flight, and each gets its own answer',
   ON_BUSY_MACHINES,
   async () => {
     const keys = ['1', 'absent', '0', 'with "quotes", {braces} and \\', 'zwölf ✓', '1', 'absent', '2'];
     const tasks: Task[] = [];
     const answers: (string | undefined)[] = [];
-    const first = ['0', '1'].map((key) => readValue(key));
+    const first = readValue('0');
     const asked = keys.map(async (key, index) => {
       tasks[index] = await runTask(`GET-${index}`, async () => {
         answers[index] = await readValue(key);
       });
     });
-    const joined = await sent('test.read.joined', () => Promise.all([...first, ...asked]));
+    const joined = await sent('test.read.joined', () => Promise.all([first, ...asked]));
     expect(joined).toBe(1);
     expect(answers).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
     expect(tasks.map(({ queries }) => queries)).toEqual(keys.map(() => 1));
@@ -88,7 +88,7 @@ test('look-ups that do not meet are sent by themselves', async () => {
 });
 
 test('no more than 64 leave together', ON_BUSY_MACHINES, async () => {
-  const many = Array.from({ length: 2 + 64 + 64 }, (_, index) => String(index % 3));
+  const many = Array.from({ length: 1 + 64 + 64 }, (_, index) => String(index % 3));
   const all = async () =>
     expect(await Promise.all(many.map((key) => readValue(key)))).toEqual(many.map((key) => `value of ${key}`));
   expect(await sent('test.read.joined', all)).toBe(2);
@@ -126,8 +126,9 @@ test('a value that is missing or cannot be encoded fails alone', async () => {
   ]);
 });
 
-test('those in flight delay others for a moment only', async () => {
-  const slow = Promise.all(['0', '1'].map((key) => readValue(key, 2)));
+// The other connection may not be open yet the first time.
+test('one in flight delays others for a moment only', ON_BUSY_MACHINES, async () => {
+  const slow = readValue('0', 2);
   const startedAt = performance.now();
   expect(await Promise.all(['1', '2'].map((key) => readValue(key)))).toEqual(['value of 1', 'value of 2']);
   expect(performance.now() - startedAt).toBeLessThan(1_500);
@@ -152,14 +153,14 @@ test('a joined answer that is incomplete is requested again individually', ON_BU
   const tasks = await Promise.all(
     keys.map((key) => runTask(`GET-${key}`, () => testDatabase.database.first(mark, { key }))),
   );
-  expect(tasks.map(({ queries }) => queries)).toEqual([1, 1, 2, 2]);
+  expect(tasks.map(({ queries }) => queries)).toEqual([1, 2, 2, 2]);
   expect(await Promise.all(keys.map((key) => readValue(key)))).toEqual(keys.map(() => 'marked'));
 });
 
 test('look-ups whose connection is lost are sent again', async () => {
-  const first = ['1', '2'].map((text) => testDatabase.database.first(readNumber, { text, pause: 0 }));
+  const first = testDatabase.database.first(readNumber, { text: '1', pause: 0 });
   const asked = ['3', '4', '5'].map((text) => testDatabase.database.first(readNumber, { text, pause: PAUSE_SECONDS }));
-  await Promise.all(first);
+  await first;
   await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
   expect((await Promise.all(asked)).map((row) => row?.number)).toEqual([3, 4, 5]);
 });
@@ -180,14 +181,14 @@ test('joined look-ups whose prepared statement is lost are prepared again', ON_B
     );
     await single.database.execute(forget, {});
     expect(await sent('test.read', readAll)).toBe(keys.length);
-    expect(await sent('test.read', readAll)).toBe(2);
+    expect(await sent('test.read', readAll)).toBe(1);
   } finally {
     await single.drop();
   }
 });
 
 test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, async () => {
-  const first = Promise.all(['0', '1'].map((key) => readValue(key, PAUSE_SECONDS)));
+  const first = readValue('0', PAUSE_SECONDS);
   const isSent = sent('test.read.joined', async () => {
     const late = ['0', '1', '2'].map((key) =>
       runTask(`GET-late-${key}`, async () => {

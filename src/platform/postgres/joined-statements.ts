@@ -27,14 +27,18 @@ interface JoinedStatementsOptions {
 
 /** Larger batches save nothing more and delay the first answer. */
 const MAX_JOINED = 64;
-/** Statements of one kind in flight: the server executes one while it receives the next. */
-const MAX_IN_FLIGHT = 2;
+/**
+ * Statements of one kind in flight. More look-ups at a time would leave in smaller batches, which cost more. A write
+ * waits for its commit, so the server executes one while another waits.
+ */
+const MAX_LOOKUPS_IN_FLIGHT = 1;
+const MAX_WRITES_IN_FLIGHT = 2;
 /** After this time, statements in flight no longer delay others, which then use another connection. */
 const PATIENCE_MS = 2;
 
 /**
- * Joins statements of one kind. The first two are sent immediately; further ones wait for the next answer and then leave
- * as one statement. If a joined statement fails, its parts are repeated one by one, so that the parameters of one caller
+ * Joins statements of one kind. The first ones are sent immediately; further ones wait for the next answer and then
+ * leave as one statement. If a joined statement fails, its parts are repeated one by one, so that the parameters of one caller
  * cannot harm another.
  */
 export class JoinedStatements {
@@ -60,6 +64,7 @@ export class JoinedStatements {
 class Kind {
   readonly #joined: AnyStatement;
   readonly #options: JoinedStatementsOptions;
+  readonly #maxInFlight: number;
   #waiting: Asked[] = [];
   #inFlight = 0;
   #lastSentAt = 0;
@@ -68,6 +73,7 @@ class Kind {
   constructor(joined: AnyStatement, options: JoinedStatementsOptions) {
     this.#joined = joined;
     this.#options = options;
+    this.#maxInFlight = joined.isReadOnly ? MAX_LOOKUPS_IN_FLIGHT : MAX_WRITES_IN_FLIGHT;
   }
 
   send(asked: Asked): void {
@@ -77,7 +83,7 @@ class Kind {
 
   #sendWaiting(): void {
     const now = performance.now();
-    if (this.#inFlight >= MAX_IN_FLIGHT && now - this.#lastSentAt < PATIENCE_MS) {
+    if (this.#inFlight >= this.#maxInFlight && now - this.#lastSentAt < PATIENCE_MS) {
       this.#patience ??= setTimeout(() => {
         this.#patience = undefined;
         if (this.#waiting.length > 0) this.#sendWaiting();
