@@ -858,8 +858,16 @@ describe('the OpenAPI document (operations 4.13)', () => {
       method: 'OPTIONS',
       headers: { origin: 'https://admin.example', 'access-control-request-method': 'DELETE' },
     });
-    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE, OPTIONS');
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  test('shows scripts of any origin the version of an object and the name of a download', async () => {
+    const refused = await fetch(`${service.address}/api/admin/v1/users`, {
+      headers: { origin: 'https://admin.example' },
+    });
+    const exposed = 'WWW-Authenticate, DPoP-Nonce, ETag, Content-Disposition';
+    expect([refused.status, refused.headers.get('access-control-expose-headers')]).toEqual([401, exposed]);
   });
 });
 

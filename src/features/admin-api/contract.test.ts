@@ -200,7 +200,7 @@ describe('documents (operations 4.2)', () => {
     });
     const allowed = answer.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE, OPTIONS');
     expect(answer.headers.get('access-control-max-age')).toBe('3600');
     expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
     expect(allowed).toEqual(

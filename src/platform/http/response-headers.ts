@@ -59,11 +59,16 @@ const EXPOSED: Headers = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce',
 };
+/** `ETag` is the version that `If-Match` names in a change; a download has its name in `Content-Disposition`. */
+const EXPOSED_TO_ADMIN: Headers = {
+  ...EXPOSED,
+  'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, ETag, Content-Disposition',
+};
 const EXPOSED_TO_CHAT: Headers = { ...EXPOSED, 'access-control-expose-headers': 'Retry-After' };
 const CALLER_HEADERS =
   'Authorization, Content-Type, Accept, Accept-Language, Content-Language, DPoP, X-Requested-With, traceparent, tracestate';
 const METHODS = {
-  admin: 'GET, POST, PUT, DELETE, OPTIONS',
+  admin: 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   // The same for the whole client API, whether this service or the homeserver answers.
   chat: 'GET, POST, PUT, DELETE, OPTIONS',
   get: 'GET',
@@ -79,8 +84,16 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$
  * the requesting origin is never echoed, so `Vary` is not needed.
  */
 function corsHeaders(cors: Cors): Headers {
-  if (cors === 'none') return NONE;
-  return cors === 'chat' ? EXPOSED_TO_CHAT : EXPOSED;
+  switch (cors) {
+    case 'none':
+      return NONE;
+    case 'admin':
+      return EXPOSED_TO_ADMIN;
+    case 'chat':
+      return EXPOSED_TO_CHAT;
+    default:
+      return EXPOSED;
+  }
 }
 
 /**
