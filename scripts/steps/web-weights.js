@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -11,7 +11,12 @@ const MAX_LAZY_BYTES = 400_000;
 /** The page itself, its style, its texts and two API requests are the other five of eight requests. */
 const MAX_SCRIPTS = 3;
 
-/** Throws if a page of the account area exceeds its budget. */
+/**
+ * Throws if a page of the account area exceeds its budget.
+ * @param folder with the published files
+ * @param manifest published name by plain name
+ * @param outputs outputs of the bundler, for the account area
+ */
 export function checkWeights(folder, manifest, outputs) {
   const weigh = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
   const problems = [];
@@ -45,4 +50,48 @@ function withImports(name, byName, found = new Set()) {
     if (kind === 'import-statement') withImports(basename(path), byName, found);
   }
   return found;
+}
+
+/** Files of the sign-in pages and of the account area; their scripts are listed by what they contain. */
+const SIGN_IN_FILES = ['pages.css', 'pages.js', 'passkey.js', 'strength.js'];
+
+/**
+ * Throws if the account area or the sign-in pages load more than `web/weights.json` allows: a new part of the product
+ * must not slow down pages that do not use it. Counts bytes before compression, because compressed sizes depend on the
+ * version of Node.js.
+ * @param file path of `weights.json`
+ */
+export function checkRecordedWeights(file, folder, manifest, outputs) {
+  const recorded = new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8'))));
+  const measured = measureWeights(folder, manifest, outputs);
+  const grown = [...measured].filter(([name, bytes]) => bytes > (recorded.get(name) ?? 0));
+  const gone = [...recorded.keys()].filter((name) => !measured.has(name));
+  const problems = [
+    ...grown.map(([name, bytes]) => `${name}: ${bytes} bytes, recorded ${recorded.get(name) ?? 'none'}`),
+    ...gone.map((name) => `${name}: recorded, but not part of the build`),
+  ];
+  if (problems.length === 0) return;
+  throw new Error(
+    `the account area or the sign-in pages load more than web/weights.json records: ${problems.join('; ')}. ` +
+      'If they need the addition themselves, record it in that file in the same commit.',
+  );
+}
+
+function measureWeights(folder, manifest, outputs) {
+  const size = (name) => statSync(join(folder, name)).size;
+  const scripts = Object.entries(outputs).filter(([path]) => path.endsWith('.js'));
+  const shared = scripts.filter(([, { entryPoint }]) => entryPoint === undefined);
+  return new Map([
+    ...SIGN_IN_FILES.map((name) => [name, size(manifest[name])]),
+    ['account.css', size(manifest['account.css'])],
+    ...Object.keys(manifest)
+      .filter((name) => name.startsWith('account-') && name.endsWith('.json'))
+      .sort()
+      .map((name) => [name, size(manifest[name])]),
+    ['shared scripts', shared.reduce((sum, [path]) => sum + size(basename(path)), 0)],
+    ...scripts
+      .filter(([, { entryPoint }]) => entryPoint !== undefined)
+      .map(([path, { entryPoint }]) => [entryPoint, size(basename(path))])
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  ]);
 }

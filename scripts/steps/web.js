@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, relative } from 'node:path';
 import { catalogues } from './catalogues.js';
 import { compress } from './compress.js';
-import { checkWeights } from './web-weights.js';
+import { checkRecordedWeights, checkWeights } from './web-weights.js';
 
 /**
  * Bundles the account area (`web/`) into the assets folder: `account.js` and its lazy chunks, `account.css`, the texts
@@ -28,6 +28,7 @@ export async function publishWeb(root, to) {
   writeFileSync(join(to, 'account.imports.json'), `${JSON.stringify(imports)}\n`);
   for (const name of Object.values(manifest)) compress(join(to, name));
   checkWeights(to, manifest, outputs);
+  checkRecordedWeights(join(root, 'web/weights.json'), to, manifest, outputs);
   writeFileSync(join(to, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
