@@ -54,6 +54,8 @@ export interface Multiplexer {
   announceEnd(): void;
   /** Closes whatever is finished, idle or stuck. */
   sweep(now: number): void;
+  /** Extends the time that the peer has for each of these. */
+  extendDeadlines(byMs: number): void;
 }
 
 /**
@@ -122,6 +124,11 @@ export class Connection implements RequestConnection {
   /** Returns whether the bytes read last start with the head of a request. @param byteCount their number */
   beginsHead(byteCount: number): boolean {
     return !this.isBusy && !this.mayHaveBody && this.socket.bytesRead - byteCount === this.#bytesReadWhenIdle;
+  }
+
+  /** The request received last. */
+  get latest(): PendingRequest | undefined {
+    return this.#latest;
   }
 
   /** The latest request, if its body is still arriving. */
@@ -214,6 +221,12 @@ export class Connection implements RequestConnection {
     if (this.isBusy)
       return this.receiving?.isAnswered === false && this.#waiting.length === 0 ? { rank: 2, since } : undefined;
     return { rank: this.socket.bytesRead === this.#bytesReadWhenIdle ? 0 : 1, since };
+  }
+
+  /** Extends the time that the client has for reading a response. */
+  extendDeadlines(byMs: number): void {
+    this.#progressAt += byMs;
+    this.multiplexer?.extendDeadlines(byMs);
   }
 
   /** Resets the connection if the client has not read any part of a response for 30 s. */

@@ -90,6 +90,11 @@ export class Connections {
     return this.#bySocket.get(socket);
   }
 
+  /** Extends all deadlines for reading responses and for staying idle. */
+  extendDeadlines(byMs: number): void {
+    for (const connection of this.#bySocket.values()) connection.extendDeadlines(byMs);
+  }
+
   resetStuck(now: number): void {
     for (const connection of this.#bySocket.values()) connection.resetIfStuck(now);
   }

@@ -240,6 +240,12 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     this.deadline = performance.now() + Math.max(this.#settings.handlerTimeoutMs, own);
   }
 
+  /** Extends the handler's time limit, and that of the client for sending the body. */
+  extendDeadlines(byMs: number): void {
+    this.deadline += byMs;
+    this.body.extendDeadline(byMs);
+  }
+
   beginWrite(): boolean {
     if (this.isAnswered || this.signal.aborted) return false;
     this.deadline = Number.POSITIVE_INFINITY;

@@ -157,6 +157,13 @@ class Http2Connection implements RequestConnection, Multiplexer {
     for (const [stream, deadline] of this.#streams) if (now > deadline) this.#giveUp(stream, now);
   }
 
+  extendDeadlines(byMs: number): void {
+    this.#idleSince += byMs;
+    this.#takenAt += byMs;
+    if (this.#endingSince !== undefined) this.#endingSince += byMs;
+    for (const [stream, deadline] of this.#streams) this.#streams.set(stream, deadline + byMs);
+  }
+
   #close(now: number): void {
     this.#endingSince ??= now;
     if (!this.#session.closed) this.#session.close();

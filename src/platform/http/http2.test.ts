@@ -461,12 +461,27 @@ describe('a response that the client does not read (operations 9.1, S-139)', () 
     clock.mockRestore();
     expect([others.status, others.body.length]).toEqual([200, LARGE.length]);
     const closed = new Promise((resolve) => stream.on('close', resolve));
-    connection.resetIfStuck(given + 31_000);
+    connection.extendDeadlines(12_000);
+    connection.resetIfStuck(given + 41_000);
+    expect(stream.closed).toBe(false);
+    connection.resetIfStuck(given + 43_000);
     stream.on('error', () => {}).resume();
     await closed;
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
     expect(connection.socket.destroyed).toBe(false);
     session.destroy();
+  });
+
+  test('does not count time during which the event loop was blocked as idle', async () => {
+    const { connection, socket } = await opened();
+    const session = connect('http://127.0.0.1', { createConnection: () => socket });
+    await new Promise((resolve) => session.on('remoteSettings', resolve));
+    const now = performance.now();
+    connection.extendDeadlines(10_000);
+    connection.resetIfStuck(now + 1000 * TEST_LIMITS.keepAliveTimeoutSeconds + 9000);
+    expect(session.closed).toBe(false);
+    connection.resetIfStuck(now + 1000 * TEST_LIMITS.keepAliveTimeoutSeconds + 11_000);
+    await until(() => session.closed);
   });
 
   test('ends the connection of a peer that does not even read the reset', async () => {

@@ -5,6 +5,7 @@ import type { Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { HttpLimits } from './http-options.ts';
 import type { Opening, Speaker } from './opening.ts';
+import { afterPendingEvents } from './pending-events.ts';
 import { UnreadableRequests } from './unreadable-requests.ts';
 
 type NodeLimits = Pick<
@@ -56,6 +57,11 @@ export function createNodeServer(options: NodeServerOptions): Server {
   });
   // On `close`, Node would close connections whose next request is on its way. `Connections.closeIdle` waits for them.
   server.closeIdleConnections = () => {};
+  // Without this listener, Node would destroy idle connections here, even if a request has already arrived.
+  server.on('timeout', async (socket) => {
+    await afterPendingEvents();
+    connections.of(socket)?.closeIfIdle(performance.now(), 0);
+  });
   // Node starts reading requests in its own listener, which is deferred here until a connection is open.
   const readRequests = server.listeners('connection');
   if (opening !== undefined) server.removeAllListeners('connection');

@@ -51,6 +51,11 @@ export class RequestBody {
     resumeTask(this.#task, () => reject(failure));
   }
 
+  /** Extends the time that the sender has. */
+  extendDeadline(byMs: number): void {
+    this.#startedAt += byMs;
+  }
+
   /**
    * Fails a pending read if the sender is too slow.
    * @param now `performance.now()`

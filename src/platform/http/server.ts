@@ -30,6 +30,7 @@ import { createNodeServer, MAX_SWEEP_MS, nodeLimits } from './node-server.ts';
 import { Opening, type Speaker } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
+import { afterPendingEvents } from './pending-events.ts';
 import { loggedMethod } from './request-head.ts';
 import { type ServedRequest, ServedRequests } from './served-requests.ts';
 import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
@@ -49,6 +50,8 @@ interface Received extends Pick<ExchangeParts, 'connection' | 'expectsContinue' 
   prepare?(): void;
 }
 
+/** A sweep that is later than this shows that the event loop was blocked. */
+const MAX_SWEEP_DELAY_MS = 250;
 const CLOSING_SWEEP_MS = 50;
 /** Maximum time that a stopping server waits for a pause before it stops listening. */
 const MAX_PAUSE_SEARCH_MS = 2000;
@@ -389,11 +392,23 @@ export class HttpServer {
 
   #startSweeping(): NodeJS.Timeout {
     const sweepMs = Math.min(MAX_SWEEP_MS, this.#serving.exchange.handlerTimeoutMs / 4);
-    return setInterval(() => this.#sweep(), sweepMs).unref();
+    let sweptAt = performance.now();
+    return setInterval(() => {
+      const now = performance.now();
+      const delayMs = now - sweptAt - sweepMs;
+      sweptAt = now;
+      if (delayMs > MAX_SWEEP_DELAY_MS) this.#extendDeadlines(delayMs);
+      this.#sweep(now);
+    }, sweepMs).unref();
   }
 
-  #sweep(): void {
-    const now = performance.now();
+  /** Time during which the event loop was blocked does not count: neither peers nor handlers could make progress. */
+  #extendDeadlines(byMs: number): void {
+    for (const { exchange } of this.#served) exchange.extendDeadlines(byMs);
+    this.#connections.extendDeadlines(byMs);
+  }
+
+  #sweep(now: number): void {
     for (const { exchange, serving } of this.#served) {
       exchange.body.failIfSlow(now, serving.limits.requestTimeoutSeconds * 1000);
       if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange, serving);
@@ -417,12 +432,4 @@ export class HttpServer {
 /** Creates the server for these routes. It does not listen until `listen` is called. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new HttpServer(options);
-}
-
-/**
- * Waits until the connections and bytes pending in the kernel have been received. The first immediate may run before
- * the event loop polls the kernel, the second one runs after.
- */
-function afterPendingEvents(): Promise<void> {
-  return outside(new Promise((resolve) => setImmediate(() => setImmediate(resolve))));
 }

@@ -8,6 +8,10 @@ import type { Connection, PendingRequest } from './connection.ts';
 import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { ReceivedRequest } from './message.ts';
+import { afterPendingEvents } from './pending-events.ts';
+
+/** Code of Node's error for a head or body that takes too long. */
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** The parser's error for a connection that it gave up on. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -36,6 +40,21 @@ export class UnreadableRequests {
   /** Called when parsing fails, a timeout expires, or the peer is gone. */
   onClientError(error: ParserError, stream: Duplex): void {
     const connection = stream instanceof Socket ? this.#options.connections.of(stream) : undefined;
+    if (error.code === REQUEST_TIMEOUT && connection !== undefined) void this.#onTimeout(error, connection);
+    else this.#onError(error, stream, connection);
+  }
+
+  /** Node reports this once for each request, so a request that is late must be refused now. */
+  async #onTimeout(error: ParserError, connection: Connection): Promise<void> {
+    const { socket } = connection;
+    const awaited = connection.latest;
+    const isAwaitingBody = connection.receiving !== undefined;
+    await afterPendingEvents();
+    const hasArrived = isAwaitingBody ? awaited?.isReceived === true : connection.latest !== awaited;
+    if (!hasArrived && !socket.destroyed) this.#onError(error, socket, connection);
+  }
+
+  #onError(error: ParserError, stream: Duplex, connection: Connection | undefined): void {
     // The connection closes on its own once the last response has been sent.
     if (connection?.isOver === true) return;
     if (connection === undefined || connection.isUnreadable) {
@@ -131,7 +150,7 @@ interface Rejection {
 
 /** Returns undefined if the connection was lost. */
 function rejectionOf(code: string | undefined): Rejection | undefined {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
+  if (code === REQUEST_TIMEOUT) return { reason: 'header_timeout', status: 408 };
   // The connection preface of a client that assumes HTTP/2 (RFC 9113 3.4).
   if (code === 'HPE_PAUSED_H2_UPGRADE') return { reason: 'http2', status: 400, refusal: 'malformed_request' };
   if (code === 'HPE_HEADER_OVERFLOW') {

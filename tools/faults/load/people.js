@@ -8,6 +8,8 @@ const MAIL_MS = 10_000;
 
 /** Results for a ticket that has expired or was deleted since. */
 const OVER = ['EXPIRED_RECOVERY_TICKET', 'NO_SUCH_RECOVERY_TICKET'];
+/** Result for the ticket of an abandoned attempt, once a later attempt has set a password. */
+const SUPERSEDED = 'RECOVERY_TICKET_ALREADY_USED';
 
 /** A user with an account, and the sessions of the user. */
 class Person {
@@ -118,6 +120,8 @@ export async function recoverPassword({ requests, journal, moment, mailboxes, is
     const { status } = (await visitor.graphql(RECOVER, variables)).setPasswordByRecovery;
     const isOver = OVER.includes(status) && mailSince < moment.start;
     if (isOver) throw new Unanswered('a link of before clocks were set', true);
+    const isSuperseded = status === SUPERSEDED && mailSince !== undefined;
+    if (isSuperseded) throw new Unanswered('a link of an abandoned attempt', true);
     return status;
   });
 }
