@@ -1,4 +1,5 @@
 /** Maps asset names to published file names. Reads the manifest of our build and the manifest format of Vite. */
+import { isObject } from '#platform/base/objects.ts';
 import { BUNDLED_LANGUAGES } from './translation-files.ts';
 
 /** The files that pages reference. Every manifest must contain all of them. */
@@ -63,8 +64,4 @@ function filesOf(entry: unknown): readonly string[] | undefined {
   if (!isObject(entry) || typeof entry['file'] !== 'string') return undefined;
   const more = [entry['css'], entry['assets']].flat().filter((file) => typeof file === 'string');
   return [entry['file'], ...more];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

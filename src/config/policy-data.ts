@@ -1,5 +1,7 @@
 /** Policy data that administrators store, merged into `policy.data` of the configuration (operations 1.18). */
+
 import type { z } from 'zod';
+import { isObject } from '#platform/base/objects.ts';
 import { type PolicyData, policyConfig, policySection } from './sections/policy.ts';
 
 export type AddedPolicyData =
@@ -56,7 +58,7 @@ export function writtenPolicyData(data: PolicyData) {
 
 function merge(base: unknown, added: unknown): unknown {
   if (Array.isArray(base) && Array.isArray(added)) return [...base, ...added];
-  if (!isMapping(base) || !isMapping(added)) return added;
+  if (!isObject(base) || !isObject(added)) return added;
   const members = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(added)) {
     members.set(name, members.has(name) ? merge(members.get(name), value) : value);
@@ -65,7 +67,7 @@ function merge(base: unknown, added: unknown): unknown {
 }
 
 function withoutNulls(value: unknown): unknown {
-  if (!isMapping(value)) return value;
+  if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
@@ -73,8 +75,4 @@ function withoutNulls(value: unknown): unknown {
 function countValues(value: unknown): number {
   if (value === null || typeof value !== 'object') return 1;
   return Object.values(value).reduce((total: number, member) => total + countValues(member), 0);
-}
-
-function isMapping(value: unknown): value is object {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

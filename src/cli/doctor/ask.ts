@@ -1,3 +1,4 @@
+import { isObject } from '#platform/base/objects.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
 
@@ -67,6 +68,5 @@ function membersOf(body: Buffer): ReadonlyMap<string, unknown> | undefined {
 
 /** A map, because a name may be `__proto__`. */
 export function asMembers(value: unknown): ReadonlyMap<string, unknown> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? new Map(Object.entries(value)) : undefined;
+  return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }

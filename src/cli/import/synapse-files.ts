@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse, type ScalarTag, type Tags, YAMLParseError } from 'yaml';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { isObject } from '#platform/base/objects.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import { parseSynapseSettings, type SynapseSettings } from './synapse-settings.ts';
 
@@ -42,7 +43,7 @@ function filesAt(path: string): string[] {
 
 function readMapping(file: string): object {
   const value = parsed(file);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new ExitError(ExitCode.failure, `${file}: expected Synapse settings in the form "name: value"`);
 }
 

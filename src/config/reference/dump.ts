@@ -1,6 +1,8 @@
 /** Prints the merged configuration in the format of the file. Only commands import this module. */
+
 import { stringify } from 'yaml';
 import { networkText } from '#platform/base/ip-address.ts';
+import { isObject } from '#platform/base/objects.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { type Node, nodeAt, plain } from '#platform/config/tree.ts';
 import type { Bind, ListenerOptions } from '#platform/http/http-options.ts';
@@ -123,11 +125,7 @@ function filledIn(value: unknown, defaults: unknown): unknown {
   if (value === undefined) return defaults;
   if (Array.isArray(value) && Array.isArray(defaults))
     return value.map((item, index) => filledIn(item, defaults[index]));
-  if (!isMapping(value) || !isMapping(defaults)) return value;
+  if (!isObject(value) || !isObject(defaults)) return value;
   const keys = new Set([...Object.keys(value), ...Object.keys(defaults)]);
   return Object.fromEntries([...keys].map((key) => [key, filledIn(value[key], defaults[key])]));
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

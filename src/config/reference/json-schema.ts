@@ -2,7 +2,9 @@
  * Generates the JSON Schema of the file for editors from the validating schema. Only commands import this module.
  * @see https://json-schema.org/draft/2020-12
  */
+
 import { z } from 'zod';
+import { isObject } from '#platform/base/objects.ts';
 import { type MappingShape, mappingOf, type Shape } from '#platform/config/shape.ts';
 import { configSchema, configShape } from '../config.ts';
 
@@ -41,10 +43,10 @@ function annotated(schema: JsonSchema, shape: Shape, path: string): JsonSchema {
 
 function annotatedParts(schema: JsonSchema, shape: Shape, path: string): JsonSchema {
   const { properties, items, anyOf } = schema;
-  if (shape.kind === 'list') return isSchema(items) ? { items: annotated(items, shape.element, `${path}[]`) } : {};
-  if (shape.kind === 'mapping') return isSchema(properties) ? { properties: ofKeys(properties, shape, path) } : {};
+  if (shape.kind === 'list') return isObject(items) ? { items: annotated(items, shape.element, `${path}[]`) } : {};
+  if (shape.kind === 'mapping') return isObject(properties) ? { properties: ofKeys(properties, shape, path) } : {};
   if (!Array.isArray(anyOf)) return {};
-  const alternatives = anyOf.filter(isSchema).map((alternative) => {
+  const alternatives = anyOf.filter(isObject).map((alternative) => {
     const inner = mappingOf(shape);
     return alternative['type'] === 'object' && inner !== undefined
       ? annotated(alternative, inner, path)
@@ -56,7 +58,7 @@ function annotatedParts(schema: JsonSchema, shape: Shape, path: string): JsonSch
 function ofKeys(properties: JsonSchema, shape: MappingShape, path: string): JsonSchema {
   const entries = [...shape.keys].flatMap(([key, keyShape]) => {
     const property = properties[key];
-    if (!isSchema(property)) return [];
+    if (!isObject(property)) return [];
     const keyPath = path === '' ? key : `${path}.${key}`;
     const own = annotated(property, keyShape, keyPath);
     const aliases = (keyShape.hints.aliases ?? []).map((alias) => [alias, { ...own, title: `${keyPath} (${alias})` }]);
@@ -73,11 +75,7 @@ function defaultSentence({ hints, defaultValue }: Shape): string | undefined {
 function withoutSafeIntegerBound(schema: JsonSchema): JsonSchema {
   const { maximum, ...rest } = schema;
   const nested = Array.isArray(rest['anyOf'])
-    ? { anyOf: rest['anyOf'].map((inner) => (isSchema(inner) ? withoutSafeIntegerBound(inner) : inner)) }
+    ? { anyOf: rest['anyOf'].map((inner) => (isObject(inner) ? withoutSafeIntegerBound(inner) : inner)) }
     : {};
   return { ...rest, ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }), ...nested };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

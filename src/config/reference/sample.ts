@@ -2,8 +2,10 @@
  * Generates the file that `config generate` writes: every key with its description, the given values set, and all other
  * keys commented out with their defaults.
  */
+
 import { Document, stringify, YAMLSeq } from 'yaml';
 import { newId } from '#platform/base/ids.ts';
+import { isObject } from '#platform/base/objects.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import type { MappingShape, Shape } from '#platform/config/shape.ts';
 import { generatePrivateKey, keyTypeAlgorithm } from '#protocol/jose/key-types.ts';
@@ -40,7 +42,7 @@ function mappingLines(shape: MappingShape, values: SampleValues, indent: string)
 function settingLines(key: string, shape: Shape, value: unknown, indent: string): string[] {
   if (shape.kind === 'mapping') {
     const head = `${indent}${value === undefined ? '#' : ''}${key}:`;
-    return [head, ...mappingLines(shape, isValues(value) ? value : {}, `${indent}  `)];
+    return [head, ...mappingLines(shape, isObject(value) ? value : {}, `${indent}  `)];
   }
   if (value === undefined) return [`${indent}#${key}: ${defaultText(shape)}`.trimEnd()];
   const text = stringify({ [key]: value }, { lineWidth: 0 }).trimEnd();
@@ -62,10 +64,6 @@ function commentLines({ description, hints, defaultValue }: Shape, indent: strin
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines.map((line) => indent + line);
-}
-
-function isValues(value: unknown): value is SampleValues {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const EXAMPLE_URI = 'https://app.example.org/callback';

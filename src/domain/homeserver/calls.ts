@@ -3,9 +3,11 @@
  * interpreted (chat-compat 11.3, 11.8, 11.9). Connections are kept alive. Redirects are not followed, because they
  * would leak the secret.
  */
+
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
+import { isObject } from '#platform/base/objects.ts';
 import { CircuitBreaker } from '#platform/outbound-http/circuit-breaker.ts';
 import { type Answer, exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
 import { keepConnections } from '#platform/outbound-http/kept-connections.ts';
@@ -187,14 +189,10 @@ function reasonOf({ reason, cause }: OutboundFailure): string {
 function membersOf(body: Buffer): Members | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
-    return isMembers(value) ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Parses RFC 9110 10.2.3 in seconds, the only form that Synapse sends. */

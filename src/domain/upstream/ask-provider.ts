@@ -2,9 +2,11 @@
  * Handles a code from a provider: the token request, the validation of the ID token, and userinfo. This module does not
  * write to the database. Nothing that a provider sends is displayed, and only its errors are logged.
  */
+
 import type { PublishedKeys } from '#domain/keys/published-keys.ts';
 import { foreignText } from '#platform/base/foreign-text.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { isObject } from '#platform/base/objects.ts';
 import { parseJson } from '#platform/http/json-body.ts';
 import { CALL_TOTAL_MS, type OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { CompactJws } from '#protocol/jose/compact-jws.ts';
@@ -218,8 +220,7 @@ function errorOf(body: Claims | undefined): string {
 function objectOf(body: Buffer): Claims | undefined {
   try {
     const value = parseJson(body);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? Object.fromEntries(Object.entries(value)) : undefined;
+    return isObject(value) ? Object.fromEntries(Object.entries(value)) : undefined;
   } catch {
     return undefined;
   }

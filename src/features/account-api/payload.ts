@@ -1,5 +1,6 @@
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { isObject } from '#platform/base/objects.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 
 /** The unparsed content of a GraphQL request (GraphQL over HTTP 5). */
@@ -80,10 +81,6 @@ function requireDepth(value: unknown, depth: number): void {
   if (value === null || typeof value !== 'object') return;
   if (depth > MAX_VARIABLES_DEPTH) throw malformed(`variables are nested more than ${MAX_VARIABLES_DEPTH} levels deep`);
   for (const member of Object.values(value)) requireDepth(member, depth + 1);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function malformed(description: string): LatchkeyError {

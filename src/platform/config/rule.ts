@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isObject } from '#platform/base/objects.ts';
 
 /** Reports a broken rule at a key of the mapping, or at the whole mapping. */
 export type ReportProblem = (path: readonly (string | number)[], message: string) => void;
@@ -17,7 +18,7 @@ export function rule<Schema extends z.ZodObject, Key extends keyof z.output<Sche
       if (context.issues.some((issue) => concerns(issue.path, keys))) return;
       check(value, reporter(context));
     },
-    { when: (payload) => isMapping(payload.value) },
+    { when: (payload) => isObject(payload.value) },
   );
 }
 
@@ -69,8 +70,4 @@ function reporter(context: z.core.$RefinementCtx): ReportProblem {
 function concerns(path: readonly PropertyKey[] | undefined, keys: readonly string[]): boolean {
   const [first] = path ?? [];
   return keys.some((key) => key === first);
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

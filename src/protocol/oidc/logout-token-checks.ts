@@ -1,4 +1,5 @@
 /** Checks of a provider's logout token after its signature was verified (Back-Channel Logout 1.0, 2.4 and 2.6). */
+import { isObject } from '#platform/base/objects.ts';
 import type { CompactJws } from '../jose/compact-jws.ts';
 import { issuedForUsProblem, lifetimeProblem } from './id-token-checks.ts';
 import { LOGOUT_EVENT, LOGOUT_TOKEN_TYPE } from './logout-token-claims.ts';
@@ -51,10 +52,6 @@ export function readLogoutToken({ type, claims }: CompactJws, expected: Expected
 
 function isAbsentOrName(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wrong(problem: string): LogoutTokenReading {
