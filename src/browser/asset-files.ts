@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
@@ -77,8 +77,8 @@ function fileOf(
   const gzip = read(`${published}.gz`);
   return {
     contentType: CONTENT_TYPES.get(extname(published)) ?? 'application/octet-stream',
-    tag: createHash('sha256').update(content).digest('base64url').slice(0, 22),
-    integrity: `sha384-${createHash('sha384').update(content).digest('base64')}`,
+    tag: hash('sha256', content, 'base64url').slice(0, 22),
+    integrity: `sha384-${hash('sha384', content, 'base64')}`,
     content: contentOf(content, gzip),
     brotli: read(`${published}.br`),
     gzip,
@@ -142,8 +142,8 @@ export class AssetFiles {
     const contents = new Map<string, Buffer>();
     for (const { name, content } of more) {
       const extension = extname(name);
-      const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
-      const published = `${name.slice(0, -extension.length)}-${hash}${extension}`;
+      const digest = hash('sha256', content).slice(0, 8);
+      const published = `${name.slice(0, -extension.length)}-${digest}${extension}`;
       names[name] = published;
       contents.set(published, content);
       if (!COMPRESSED.has(extension)) continue;

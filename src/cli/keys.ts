@@ -10,6 +10,7 @@ import { generatePrivateKey, isKeyType, KEY_TYPES } from '#protocol/jose/key-typ
 import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
 import { loadSigningKeys } from './foundation.ts';
 import { createFile } from './output-file.ts';
+import { table } from './table.ts';
 
 export interface ConfiguredKeys {
   /** In order of signing preference. */
@@ -92,9 +93,7 @@ export function keyTable(configured: ConfiguredKeys): string {
     key.age_seconds === null ? '-' : ageText(key.age_seconds),
     key.source,
   ]);
-  const lines = [['KID', 'TYPE', 'ALG', 'STATE', 'AGE', 'SOURCE'], ...rows];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) => `${line.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}\n`).join('');
+  return table([['KID', 'TYPE', 'ALG', 'STATE', 'AGE', 'SOURCE'], ...rows]);
 }
 
 function ageText(seconds: number): string {

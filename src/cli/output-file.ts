@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
-import { systemReason } from '#platform/base/system-errors.ts';
+import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 
 const OWNER_ONLY = 0o600;
 
@@ -44,10 +44,9 @@ function attempt(path: string, advice: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new ExitError(ExitCode.cantCreate, `${path} already exists; ${advice}`);
-    if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot write ${path}: permission denied`);
-    const reason = code === 'ENOENT' ? 'its directory does not exist' : systemReason(error);
+    if (isErrno(error, 'EEXIST')) throw new ExitError(ExitCode.cantCreate, `${path} already exists; ${advice}`);
+    if (isErrno(error, 'EACCES')) throw new ExitError(ExitCode.noPermission, `cannot write ${path}: permission denied`);
+    const reason = isErrno(error, 'ENOENT') ? 'its directory does not exist' : systemReason(error);
     throw new ExitError(ExitCode.failure, `cannot write ${path}: ${reason}`, {
       cause: error,
     });

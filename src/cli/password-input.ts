@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import {
   findPasswordProblem,
   type PasswordOwner,
   type PasswordProblem,
 } from '#domain/accounts/passwords/password-rules.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { systemReason } from '#platform/base/system-errors.ts';
+import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './accounts.ts';
 
@@ -26,7 +27,8 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
     return options.password;
   }
   if (options.passwordFile === undefined) return undefined;
-  const text = options.passwordFile === '-' ? await readAll(io) : await readPasswordFile(options.passwordFile);
+  const text =
+    options.passwordFile === '-' ? (await buffer(io.stdin)).toString() : await readPasswordFile(options.passwordFile);
   const password = text.replace(/\r?\n$/, '');
   if (password === '') throw new ExitError(ExitCode.failure, 'the password is empty');
   return password;
@@ -88,19 +90,12 @@ export async function hashNewPassword(
   return stored;
 }
 
-async function readAll(io: ManageIo): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
-}
-
 async function readPasswordFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
     throw new ExitError(
-      isDenied ? ExitCode.noPermission : ExitCode.failure,
+      isErrno(error, 'EACCES') ? ExitCode.noPermission : ExitCode.failure,
       `cannot read the password file ${path}: ${systemReason(error)}`,
     );
   }

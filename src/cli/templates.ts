@@ -1,12 +1,13 @@
 /** `latchkey templates check`: renders every page and mail with sample data in every language, without a database. */
+import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { checkTemplates, type Render, type SampleValues } from '#app/templates/check-templates.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
-import { systemReason } from '#platform/base/system-errors.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { openAssets } from './open-assets.ts';
@@ -43,7 +44,7 @@ export async function checkAllTemplates(
 }
 
 function presentValues(): SampleValues {
-  const code = String(randomBytes(4).readUInt32BE() % 1_000_000).padStart(6, '0');
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
   return { now: systemClock.now(), token: randomAlphanumeric(32), code };
 }
 
@@ -52,7 +53,7 @@ function requireEmpty(directory: string): void {
   try {
     names = readdirSync(directory);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (isErrno(error, 'ENOENT')) return;
     throw new ExitError(ExitCode.failure, `--out-dir ${directory}: ${systemReason(error)}`);
   }
   if (names.length > 0) throw new ExitError(ExitCode.failure, `--out-dir ${directory}: the directory is not empty`);

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { judgeOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
-import { systemReason } from '#platform/base/system-errors.ts';
+import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import type { Hints } from '#platform/config/shape.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
@@ -150,7 +150,7 @@ function isReadOnly(path: string): boolean {
     accessSync(path, constants.W_OK);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+    return isErrno(error, 'EROFS');
   }
 }
 

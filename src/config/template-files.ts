@@ -143,8 +143,12 @@ export function ofFile(file: string, text: string): TemplateFileProblem {
 }
 
 function placed(file: string, content: string, { offset, message }: TemplateProblem): TemplateFileProblem {
+  return { file, ...placeOf(content, offset), text: message };
+}
+
+export function placeOf(content: string, offset: number): { readonly line: number; readonly column: number } {
   const before = content.slice(0, offset).split('\n');
-  return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, text: message };
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /**

@@ -1,14 +1,16 @@
 /** Operator translations: one file per language, which overrides bundled texts or adds a language. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { distance } from 'fastest-levenshtein';
+import { isObject } from '#platform/base/objects.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
 import { messageProblem } from './message-rules.ts';
 import type { OwnTranslations } from './own-translations.ts';
-import { ofFile, readTemplateText, type TemplateFileProblem } from './template-files.ts';
+import { ofFile, placeOf, readTemplateText, type TemplateFileProblem } from './template-files.ts';
 
 export const BUNDLED_LANGUAGES = ['en', 'de', 'fr', 'es', 'ar'] as const;
 
@@ -56,11 +58,11 @@ export function defaultLanguageProblems(root: MappingNode, own: OwnTranslations)
 
 function bundledEnglish(): ReadonlyMap<string, string> {
   const messages: unknown = JSON.parse(readFileSync(join(packageRoot, 'locales/en.json'), 'utf8'));
-  return new Map(entriesOf(messages).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return new Map(
+    Object.entries(isObject(messages) ? messages : {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
 }
 
 function languageProblem(tag: string): string | undefined {
@@ -88,12 +90,12 @@ function readLanguage(
     problems.push({ ...ofFile(file, ''), ...placeOfSyntaxError(content, error) });
     return {};
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isObject(parsed)) {
     problems.push(ofFile(file, `the file ${file} is not a JSON object that maps keys to texts`));
     return {};
   }
   const texts: Record<string, string> = {};
-  for (const [key, text] of entriesOf(parsed)) {
+  for (const [key, text] of Object.entries(parsed)) {
     const wrong = textProblem(language, key, text, english);
     if (wrong === undefined) texts[key] = String(text);
     else problems.push({ file, ...placeOfKey(content, key), text: `${key}: ${wrong}` });
@@ -121,11 +123,6 @@ function nearest(key: string, english: ReadonlyMap<string, string>): string {
 
 function placeOfKey(content: string, key: string): { readonly line: number; readonly column: number } {
   return placeOf(content, Math.max(0, content.indexOf(JSON.stringify(key))));
-}
-
-function placeOf(content: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = content.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /** Returns the location and a short message; the parser's message quotes the file. */

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /**
  * The folder of `package.json`, which contains `migrations/`, `locales/` and the built files. Independent of the
  * working directory and of whether the code runs from `src/` (tests) or bundled in `dist/`.
  */
-export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+export const packageRoot = findPackageRoot(import.meta.dirname);
 
 /** Returns the version of this program from its `package.json`. */
 export function readPackageVersion(): string {

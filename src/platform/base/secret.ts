@@ -1,4 +1,4 @@
-import { createHash, hash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
 const MARK = '[secret]';
@@ -40,9 +40,9 @@ export class Secret {
   }
 }
 
-/** SHA-256 of a text. Uses the one-shot function where available, which is three times as fast. */
+/** SHA-256 of a text. The one-shot function is three times as fast as a `Hash` object. */
 export function sha256(text: string): Buffer {
-  return typeof hash === 'function' ? hash('sha256', text, 'buffer') : createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** Compares two texts in constant time. */
