@@ -1,11 +1,11 @@
 /** Options of the `manage` commands that show and change single properties of an account. */
 import { type Command, Option } from 'commander';
 import type { ManageDeps } from './accounts.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { limitOption } from './limit-option.ts';
 import type { ListUsersOptions } from './show-users.ts';
 
-export function addAccountCommands(manage: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+export function addAccountCommands(manage: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const run = async (work: (deps: ManageDeps, json: boolean) => Promise<void>): Promise<void> => {
     const { withAccounts } = await import('./accounts.ts');
     const { isJson } = configuration();

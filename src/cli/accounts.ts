@@ -1,7 +1,4 @@
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
-import type { Config } from '#config/config.ts';
 import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
@@ -14,13 +11,13 @@ import type { User } from '#domain/records/user.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
-import { packageRoot } from '#platform/base/package-root.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
-import { PasswordHasher, type PasswordHasherOptions } from '#platform/password-hash/password-hasher.ts';
+import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
+import { openHasher, strengthWorkerUrl } from './password-hashing.ts';
 import { openPrompts, type Prompts } from './prompts.ts';
 
 /** Dependencies of commands that create or change accounts. */
@@ -97,7 +94,7 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
 
 /** Opens the service's data for a command that creates or changes accounts, and closes it afterwards. */
 export async function withAccounts(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   io: CommandIo,
   work: (deps: ManageDeps) => Promise<void>,
 ): Promise<void> {
@@ -123,36 +120,4 @@ export async function findManagedUser({ database, serverName }: AccountDeps, ref
   const user = await findAccount(database, parseAccountReference(reference, serverName));
   if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
   return user;
-}
-
-const DEFAULT_THREADS = 4;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Opens the password hasher as configured. */
-export function openHasher(config: Config, log: Log, environment: Environment): PasswordHasher {
-  return new PasswordHasher(hasherOptions(config, log, environment));
-}
-
-export function hasherOptions(config: Config, log: Log, environment: Environment): PasswordHasherOptions {
-  return {
-    schemes: config.passwords.schemes,
-    concurrency: hashesAtOnce(config, environment),
-    queueLength: config.limits.passwordHashQueue,
-    log,
-  };
-}
-
-/**
- * Returns the number of concurrent hashes. They run in the thread pool, whose size is fixed before the process starts
- * (`UV_THREADPOOL_SIZE`). One thread is reserved for files, DNS and keys.
- */
-export function hashesAtOnce({ limits }: Pick<Config, 'limits'>, environment: Environment): number {
-  const threads = Number(environment['UV_THREADPOOL_SIZE'] ?? DEFAULT_THREADS) || DEFAULT_THREADS;
-  return Math.max(1, Math.min(limits.passwordHashConcurrency, threads - 1));
-}
-
-/** URL of the built worker thread that estimates password strength. */
-export function strengthWorkerUrl(): URL {
-  return pathToFileURL(join(packageRoot, 'dist/strength.worker.js'));
 }

@@ -5,7 +5,7 @@ import { type Cidr, parseCidr } from '#platform/base/ip-address.ts';
 import { ACTIVITIES } from './activity/classify.ts';
 import { FORMATS, type Format } from './activity/output.ts';
 import { parseTime } from './activity/selection.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 
 interface ActivityFlags {
   readonly format?: Format;
@@ -21,7 +21,7 @@ interface ActivityFlags {
 
 export function addActivityCommand(
   program: Command,
-  configuration: () => ConfigurationOptions,
+  configuration: () => CommandOptions,
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {

@@ -1,10 +1,10 @@
 /** Options of `backup` and `restore` (operations 3.11). */
 import type { Command } from 'commander';
 import type { BackupFlags } from './backup.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { RestoreFlags } from './restore.ts';
 
-export function addBackupCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+export function addBackupCommands(program: Command, configuration: () => CommandOptions, io: CommandIo): void {
   program
     .command('backup')
     .description('write a snapshot of the embedded database to one file, also while the service is running')

@@ -9,9 +9,9 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import { connectWithRetries } from '#platform/postgres/connect.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { withServer } from './database.ts';
+import { configSources } from './process-context.ts';
 
 export interface BackupFlags {
   readonly output: string;
@@ -19,7 +19,7 @@ export interface BackupFlags {
 }
 
 /** Writes the backup and prints a summary. */
-export async function backUp(options: ConfigurationOptions, flags: BackupFlags, io: CommandIo): Promise<void> {
+export async function backUp(options: CommandOptions, flags: BackupFlags, io: CommandIo): Promise<void> {
   const path = resolve(io.workingDirectory, flags.output);
   await requireEmbedded(options, io);
   if (await isThere(path)) throw new ExitError(ExitCode.cantCreate, `${path} already exists; choose another file`);
@@ -52,7 +52,7 @@ export async function backUp(options: ConfigurationOptions, flags: BackupFlags, 
 }
 
 /** External servers have backup tools that include roles and support incremental backups. */
-async function requireEmbedded(options: ConfigurationOptions, io: CommandIo): Promise<void> {
+async function requireEmbedded(options: CommandOptions, io: CommandIo): Promise<void> {
   const { config } = loadConfig(configSources(options, io));
   const { server } = config.database;
   if (server.kind === 'postgres') {

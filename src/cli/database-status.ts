@@ -6,7 +6,7 @@ import { type DatabaseFacts, readDatabaseFacts } from '#platform/postgres/databa
 import { migrationStatus } from '#platform/postgres/migrator/migrate.ts';
 import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { withServer } from './database.ts';
 import { migrationsOf } from './foundation.ts';
 import { visible } from './visible-text.ts';
@@ -14,7 +14,7 @@ import { visible } from './visible-text.ts';
 const MAX_COUNTED_JOBS = 100_000;
 
 /** @returns the exit code */
-export async function databaseStatus(options: ConfigurationOptions, io: CommandIo): Promise<number> {
+export async function databaseStatus(options: CommandOptions, io: CommandIo): Promise<number> {
   return await withServer(options, io, async (server, log, config) => {
     const state = await migrationStatus(migrationsOf(config, server.directConnection, log, io.version));
     const { connection } = server;

@@ -4,16 +4,16 @@ import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { migrationsOf, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
+import { configSources } from './process-context.ts';
 
 /**
  * Applies pending migrations, or only lists them with `check`.
  * @returns the exit code: 1 if some are pending
  */
 export async function migrateDatabase(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   command: { readonly check: boolean; readonly migrateTimeout?: number },
   io: CommandIo,
 ): Promise<number> {
@@ -32,7 +32,7 @@ export async function migrateDatabase(
 
 /** Opens the configured server for `work`, and releases it afterwards. */
 export async function withServer(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   io: CommandIo,
   work: (server: ServerInUse, log: LogWriter, config: Config) => Promise<number>,
 ): Promise<number> {

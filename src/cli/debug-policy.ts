@@ -4,8 +4,9 @@ import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { POLICY_RULES, type PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
-import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { loadConfiguredModule, openFoundation } from './foundation.ts';
+import { configSources } from './process-context.ts';
 
 export interface DebugPolicyOptions {
   /** Include the stored policy data, which is in the database. */
@@ -24,7 +25,7 @@ interface DescribedPolicy {
 
 /** @returns the exit code: 1 if the module or the stored data cannot be used */
 export async function debugPolicy(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   { withDynamicData }: DebugPolicyOptions,
   io: CommandIo,
 ): Promise<number> {
@@ -35,7 +36,7 @@ export async function debugPolicy(
 }
 
 async function describePolicy(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   loaded: LoadedConfig,
   withDynamicData: boolean,
   io: CommandIo,
@@ -58,7 +59,7 @@ async function describePolicy(
 }
 
 async function judgeStored(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   io: CommandIo,
 ): Promise<Pick<DescribedPolicy, 'problem' | 'stored_data'>> {
   const wants = { shouldMigrate: false, needsSigningKeys: false };

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { ExitCode } from '#platform/base/errors.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { hasTokenForm, parseToken, type TokenPrefix } from '#protocol/oauth/token-format.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 
 const KIND_OF_PREFIX: Readonly<Record<TokenPrefix, string>> = {
   mat: 'access token',
@@ -26,7 +26,7 @@ interface DescribedToken {
  * @returns the exit code: 1 for a text that cannot be a token
  */
 export async function debugToken(
-  { isJson }: Pick<ConfigurationOptions, 'isJson'>,
+  { isJson }: Pick<CommandOptions, 'isJson'>,
   given: string,
   io: Pick<CommandIo, 'stdin' | 'stdout'>,
 ): Promise<number> {

@@ -13,7 +13,7 @@ import { useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.t
 import { migrationStatus } from '#platform/postgres/migrator/migrate.ts';
 import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
-import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { type AddressCheckDeps, checkAddresses, checkPublishedKeys } from './doctor/address-checks.ts';
 import { askOverHttp } from './doctor/ask.ts';
 import { checkDatabase } from './doctor/database-checks.ts';
@@ -23,6 +23,7 @@ import { checkMail, checkProviders } from './doctor/peer-checks.ts';
 import { checkConfiguration } from './doctor/settings-checks.ts';
 import { checkCertificates } from './doctor/tls-checks.ts';
 import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from './foundation.ts';
+import { configSources } from './process-context.ts';
 
 /** One attempt takes up to three seconds. The command does not wait for a server that is still starting. */
 const CONNECT_SECONDS = 0;
@@ -34,14 +35,14 @@ const NO_LOG: Log = { error() {}, warn() {}, info() {}, debug() {} };
  * Prints the findings.
  * @returns the exit code: 10 if a check fails, 11 if there are only warnings
  */
-export async function runDoctor(options: ConfigurationOptions, io: CommandIo): Promise<number> {
+export async function runDoctor(options: CommandOptions, io: CommandIo): Promise<number> {
   const findings = await io.signals.race(examine(options, io));
   io.stdout(options.isJson ? `${JSON.stringify(findings)}\n` : findingsText(findings));
   if (findings.some(({ status }) => status === 'fail')) return ExitCode.doctorFails;
   return findings.some(({ status }) => status === 'warn') ? ExitCode.doctorWarns : ExitCode.ok;
 }
 
-async function examine(options: ConfigurationOptions, io: CommandIo): Promise<readonly Finding[]> {
+async function examine(options: CommandOptions, io: CommandIo): Promise<readonly Finding[]> {
   const { loaded, findings } = await checkConfiguration(configSources(options, io));
   // The other checks need a valid configuration.
   if (loaded === undefined) return findings;

@@ -29,7 +29,7 @@ import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { RolePassword } from '#platform/postgres/role-password.ts';
-import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
+import { type ConfigurationOptions, configSources, type ProcessContext } from './process-context.ts';
 
 const MIGRATION_POLL_MS = 1_000;
 /** One for single queries and one for transactions. */
@@ -143,10 +143,10 @@ export interface FoundationWants {
 /** Opens everything, or closes what it has opened and throws. */
 export async function openFoundation(
   options: ConfigurationOptions,
-  io: CommandIo,
+  context: ProcessContext,
   wants: FoundationWants,
 ): Promise<Foundation> {
-  const sources = configSources(options, io);
+  const sources = configSources(options, context);
   const first = loadConfig(sources);
   const log = openConfiguredLog(first.config, options);
   for (const warning of first.warnings) log.log.warn('startup', warning);
@@ -159,9 +159,9 @@ export async function openFoundation(
     // First of all, so that an unreadable key is found before the database is changed.
     if (first.config.secrets.keys.length > 0) loadSigningKeys(first.config.secrets, first.tree);
     const policyModule = await loadConfiguredModule(first);
-    const server = await useServer(first.config, log.log, io.version);
+    const server = await useServer(first.config, log.log, context.version);
     closers.push(() => server.release());
-    io.signals.check();
+    context.signals.check();
     const open = async (maxConnections: number): Promise<OpenDatabase> => {
       const opened = await openDatabase({
         connection: server.connection,
@@ -176,8 +176,8 @@ export async function openFoundation(
     const forJobs = wants.hasJobs === true && maxConnections >= LEAST_TO_SHARE ? JOB_CONNECTIONS : 0;
     const database = await open(maxConnections - forJobs);
     const jobsDatabase = forJobs === 0 ? database : await open(forJobs);
-    io.signals.check();
-    const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
+    context.signals.check();
+    const generated = await generateSecrets(first.config, database, context.version, wants.needsSigningKeys, log.log);
     const readConfig = (started?: LoadedConfig): LoadedConfig =>
       loadConfig({
         ...sources,
@@ -195,11 +195,11 @@ export async function openFoundation(
     const prepareLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
-    await requireMigrations(first.config, server.directConnection, wants, log.log, io.version);
+    await requireMigrations(first.config, server.directConnection, wants, log.log, context.version);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);
-    io.signals.check();
+    context.signals.check();
     const { directConnection } = server;
     const hasGeneratedRoot = generated.encryptionKey !== undefined;
     const usesGeneratedRoot = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>

@@ -1,7 +1,7 @@
 /** Options of the `import` commands (operations 3.9). */
 import { type Command, Option } from 'commander';
 import { SKIPPED_KINDS, type SkippedKind } from '#domain/import/synapse/findings-of-data.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 
 interface SourceFlags {
   readonly synapseConfig: readonly string[];
@@ -12,7 +12,7 @@ interface SourceFlags {
 
 export function addImportCommands(
   program: Command,
-  configuration: () => ConfigurationOptions,
+  configuration: () => CommandOptions,
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {

@@ -13,14 +13,14 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
 import { ConnectionLost, readFailure, reasonOf } from '#platform/postgres/failures.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { findingsOfSettings } from './import/findings-of-settings.ts';
 import { ImportReport, resultsText } from './import/report.ts';
 import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
-import { syncDeps } from './sync-config.ts';
+import { syncDeps } from './sync-deps.ts';
 import { visible } from './visible-text.ts';
 
 export interface ImportOptions {
@@ -41,11 +41,7 @@ interface Opened {
  * Prints the findings.
  * @returns the exit code: 10 with errors, 11 with warnings only
  */
-export async function checkImport(
-  options: ConfigurationOptions,
-  command: ImportOptions,
-  io: CommandIo,
-): Promise<number> {
+export async function checkImport(options: CommandOptions, command: ImportOptions, io: CommandIo): Promise<number> {
   return await withBoth(options, command, io, async (opened) => {
     const findings = await io.signals.race(findAll(opened, command));
     const { errors, warnings } = bySeverity(findings);
@@ -65,7 +61,7 @@ export interface MigrateOptions extends ImportOptions {
  * @returns the exit code: 10 if one does
  */
 export async function migrateFromSynapse(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   command: MigrateOptions,
   io: CommandIo,
 ): Promise<number> {
@@ -138,7 +134,7 @@ function printResults(
   results: readonly EntityProgress[],
   findings: readonly Finding[],
   { dryRun }: MigrateOptions,
-  { isJson }: ConfigurationOptions,
+  { isJson }: CommandOptions,
   io: CommandIo,
 ): void {
   const entities = results.map(({ entity, done, skipped }) => ({ entity, done, skipped }));
@@ -147,7 +143,7 @@ function printResults(
 }
 
 async function withBoth(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   command: ImportOptions,
   io: CommandIo,
   work: (opened: Opened) => Promise<number>,

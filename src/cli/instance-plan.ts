@@ -5,8 +5,8 @@ import type { LoadedConfig } from '#config/load.ts';
 import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
-import type { CommandIo } from './command-io.ts';
 import type { Foundation, FoundationWants } from './foundation.ts';
+import type { ProcessContext } from './process-context.ts';
 import type { ServiceManager } from './service-manager.ts';
 
 export interface InstancePlan {
@@ -33,7 +33,7 @@ export interface InstancePlan {
 /** An instance whose database is open and in sync with its configuration. */
 export interface PreparedInstance {
   readonly plan: InstancePlan;
-  readonly io: CommandIo;
+  readonly context: ProcessContext;
   readonly foundation: Foundation;
   readonly config: Config;
   readonly signingKeys: SigningKeys;

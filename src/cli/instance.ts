@@ -3,18 +3,22 @@ import type { Config } from '#config/config.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { certificateWarnings } from './certificate-warnings.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { openFoundation } from './foundation.ts';
 import type { InstancePlan } from './instance-plan.ts';
+import type { ConfigurationOptions, ProcessContext } from './process-context.ts';
 import { ServiceManager } from './service-manager.ts';
 import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
-import { syncDeps } from './sync-config.ts';
+import { syncDeps } from './sync-deps.ts';
 
 /** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
-export async function runInstance(options: ConfigurationOptions, io: CommandIo, plan: InstancePlan): Promise<number> {
-  const foundation = await openFoundation(options, io, { ...plan.wants, needsSigningKeys: true });
+export async function runInstance(
+  options: ConfigurationOptions,
+  context: ProcessContext,
+  plan: InstancePlan,
+): Promise<number> {
+  const foundation = await openFoundation(options, context, { ...plan.wants, needsSigningKeys: true });
   const { log } = foundation.openLog;
-  const manager = new ServiceManager(io.environment, log);
+  const manager = new ServiceManager(context.environment, log);
   try {
     const { loaded, signingKeys } = foundation;
     if (signingKeys === undefined) throw new Error('the signing keys have not been read');
@@ -35,7 +39,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
       plan.check?.(next);
       await plan.sync?.(syncDeps({ ...foundation, config: next, keyRing }), next);
     };
-    const prepared = { plan, io, foundation, config, signingKeys, manager, adapt, prepareReload };
+    const prepared = { plan, context, foundation, config, signingKeys, manager, adapt, prepareReload };
     // Imported on demand: each is useless where the other is used, and the service takes 50 MiB to load.
     if (plan.mayHaveMembers && config.http.workers > 1) {
       const { supervise } = await import('./primary.ts');

@@ -6,7 +6,7 @@ import { isRegistrationToken } from '#domain/accounts/registrations/registration
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { openFoundation } from './foundation.ts';
 
 const MAX_LIFETIME_SECONDS = 315_360_000;
@@ -23,7 +23,7 @@ export interface IssueTokenOptions {
 
 /** @throws ExitError 1 if the token already exists, 2 if the requested token has an invalid format */
 export async function issueRegistrationTokenCommand(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   options: IssueTokenOptions,
   io: CommandIo,
 ): Promise<void> {

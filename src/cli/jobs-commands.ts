@@ -1,7 +1,7 @@
 /** Options of the `jobs` commands (operations 3.6). */
 import { type Command, Option } from 'commander';
 import { JOB_STATUSES } from '#platform/jobs/job-listing.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { ListJobsOptions } from './jobs.ts';
 import { limitOption } from './limit-option.ts';
 
@@ -10,7 +10,7 @@ interface RetryFlags {
   readonly queue?: string;
 }
 
-export function addJobsCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+export function addJobsCommands(program: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const jobs = program.command('jobs').description('list, retry and delete background jobs');
   jobs
     .command('list')

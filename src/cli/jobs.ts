@@ -9,7 +9,7 @@ import { listPeriodicQueues, runPeriodicJobNow } from '#platform/jobs/periodic-j
 import { type RetryOutcome, retryJob } from '#platform/jobs/retry-job.ts';
 import { shownPayload } from '#platform/jobs/shown-payload.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { openFoundation } from './foundation.ts';
 import { table } from './table.ts';
 import { visible } from './visible-text.ts';
@@ -24,7 +24,7 @@ export interface ListJobsOptions {
 
 /** `jobs list`: a table, or with `--json` one document per line. */
 export async function listJobs(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   { status, queue, limit, queues }: ListJobsOptions,
   io: CommandIo,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function listJobs(
 }
 
 /** `jobs show`. Throws `ExitError` 1 if the job does not exist. */
-export async function showJob(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+export async function showJob(configuration: CommandOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
     const job = await jobs.find(database, id, { now: new Date(systemClock.now()) });
@@ -61,7 +61,7 @@ export async function showJob(configuration: ConfigurationOptions, text: string,
 }
 
 /** `jobs retry ID`. Throws `ExitError` 1 if the job does not exist or cannot be retried. */
-export async function retryOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+export async function retryOne(configuration: CommandOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
     const outcome = await retryJob(database, id, systemClock.now());
@@ -85,7 +85,7 @@ const PAGE = 100;
 
 /** `jobs retry --all-dead`: retries failed jobs unless an equivalent job is waiting. */
 export async function retryAllDead(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   { queue }: { readonly queue: string | undefined },
   io: CommandIo,
 ): Promise<void> {
@@ -111,7 +111,7 @@ export async function retryAllDead(
 }
 
 /** `jobs delete`. Throws `ExitError` 1 if the job does not exist or is running. */
-export async function deleteOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+export async function deleteOne(configuration: CommandOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
     const outcome = await deleteJob(database, id, systemClock.now());
@@ -122,7 +122,7 @@ export async function deleteOne(configuration: ConfigurationOptions, text: strin
 }
 
 /** `jobs run`. Throws `ExitError` 2 for a queue without recurring jobs, 1 while the job is running. */
-export async function runQueue(configuration: ConfigurationOptions, queue: string, io: CommandIo): Promise<void> {
+export async function runQueue(configuration: CommandOptions, queue: string, io: CommandIo): Promise<void> {
   await withDatabase(configuration, io, async (database) => {
     const outcome = await runPeriodicJobNow(database, queue, systemClock.now());
     if (outcome === 'absent')
@@ -140,7 +140,7 @@ function unknownQueue(queue: string, known: readonly string[]): string {
 }
 
 async function withDatabase(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   io: CommandIo,
   work: (database: OpenDatabase) => Promise<void>,
 ): Promise<void> {

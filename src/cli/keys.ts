@@ -7,9 +7,10 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { nodeAt } from '#platform/config/tree.ts';
 import { generatePrivateKey, isKeyType, KEY_TYPES } from '#protocol/jose/key-types.ts';
-import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { loadSigningKeys } from './foundation.ts';
 import { createFile } from './output-file.ts';
+import { configSources } from './process-context.ts';
 import { table } from './table.ts';
 
 export interface ConfiguredKeys {
@@ -25,7 +26,7 @@ export interface ConfiguredKeys {
  * Loads the keys that a service with this configuration uses. Generates nothing.
  * @throws ExitError 1 if no keys are configured or generated yet, 78 for an invalid configuration or key
  */
-export function readConfiguredKeys(options: ConfigurationOptions, io: CommandIo): ConfiguredKeys {
+export function readConfiguredKeys(options: CommandOptions, io: CommandIo): ConfiguredKeys {
   const sources = configSources(options, io);
   const first = loadConfig(sources);
   const generated = join(first.config.dataDir, 'keys');
@@ -52,7 +53,7 @@ export function isInDirectory({ name }: ListedKey, directory: string | undefined
 }
 
 /** Prints the keys without their private parts. */
-export function listKeys(options: ConfigurationOptions, io: CommandIo): void {
+export function listKeys(options: CommandOptions, io: CommandIo): void {
   const configured = readConfiguredKeys(options, io);
   io.stdout(options.isJson ? `${JSON.stringify({ keys: describeKeys(configured) })}\n` : keyTable(configured));
 }
@@ -106,7 +107,7 @@ function ageText(seconds: number): string {
  * @throws ExitError 2 for an unknown type, 73 if the file exists
  */
 export async function generateKey(
-  options: Pick<ConfigurationOptions, 'isJson'>,
+  options: Pick<CommandOptions, 'isJson'>,
   command: { readonly type: string; readonly output?: string | undefined },
   io: Pick<CommandIo, 'stdout' | 'workingDirectory'>,
 ): Promise<void> {

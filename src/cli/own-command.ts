@@ -1,11 +1,11 @@
 import { join, relative } from 'node:path';
 import { packageRoot } from '#platform/base/package-root.ts';
-import type { ConfigurationOptions } from './command-io.ts';
+import type { CommandOptions } from './command-io.ts';
 
 /** Returns a shell command for users to copy: this program with the same configuration, run from the same directory. */
 export function ownCommand(
   args: readonly string[],
-  { files, flags }: ConfigurationOptions,
+  { files, flags }: CommandOptions,
   workingDirectory: string,
 ): string {
   const program = join(packageRoot, 'bin/latchkey.js');

@@ -6,11 +6,11 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { inheritedDescriptors } from '#platform/http/inherited-sockets.ts';
-import type { CommandIo } from './command-io.ts';
 import { onFatalError } from './fatal-errors.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { Members } from './members.ts';
 import { openSentry } from './open-sentry.ts';
+import type { ProcessContext } from './process-context.ts';
 import { Reload } from './reload.ts';
 
 /** Added to the shutdown time of the serving processes. */
@@ -18,10 +18,10 @@ const MARGIN_MS = 20_000;
 
 /** @returns the exit code: 0 if all processes ended cleanly after a signal */
 export async function supervise(deps: PreparedInstance): Promise<number> {
-  const { foundation, io } = deps;
+  const { context, foundation } = deps;
   const { sentry } = foundation.config.telemetry;
   // The serving processes report their own errors; this covers the first process.
-  const reports = { clock: systemClock, log: foundation.openLog.log, version: io.version };
+  const reports = { clock: systemClock, log: foundation.openLog.log, version: context.version };
   const closeSentry = await openSentry(sentry, reports);
   try {
     return await superviseMembers(deps);
@@ -31,7 +31,7 @@ export async function supervise(deps: PreparedInstance): Promise<number> {
 }
 
 async function superviseMembers(deps: PreparedInstance): Promise<number> {
-  const { adapt, foundation, io, manager, plan, prepareReload, signingKeys } = deps;
+  const { adapt, context, foundation, manager, plan, prepareReload, signingKeys } = deps;
   const { log } = foundation.openLog;
   const { http } = foundation.config;
   const members = new Members(http.workers, inheritedDescriptors(http), log);
@@ -53,7 +53,7 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
     adapt,
     prepare: prepareReload,
   });
-  const stopped = firstSignal(io, members);
+  const stopped = firstSignal(context, members);
   const failed = firstFailure(log);
   const outcome = await Promise.race([members.start(), failed]);
   const graceMs = (): number => {
@@ -62,13 +62,13 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
   };
   if (typeof outcome !== 'object') {
     // If a signal interrupted the start, the processes already serving shut down normally.
-    if (io.signals.isRequested) return (await members.ended(graceMs())) ? ExitCode.ok : ExitCode.failure;
+    if (context.signals.isRequested) return (await members.ended(graceMs())) ? ExitCode.ok : ExitCode.failure;
     members.kill();
     await members.ended(0);
     return outcome === 'failure' ? ExitCode.failure : outcome;
   }
   await plan.announce(foundation, outcome);
-  io.signals.onHangUp(() => void reload.request());
+  context.signals.onHangUp(() => void reload.request());
   manager.ready(() => members.areHealthy);
   const cause = await Promise.race([stopped, failed]);
   log.info('shutdown', cause === 'failure' ? 'stopping after an error' : `${cause} received, stopping`);
@@ -80,9 +80,9 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
 }
 
 /** Every signal is forwarded to the serving processes, which close their connections at the second one. */
-function firstSignal(io: CommandIo, members: Members): Promise<NodeJS.Signals> {
+function firstSignal(context: Pick<ProcessContext, 'signals'>, members: Members): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    io.signals.listen((signal) => {
+    context.signals.listen((signal) => {
       members.signal(signal);
       resolve(signal);
     });

@@ -12,13 +12,13 @@ import { isMissingPrivilege, readFailure, toCallersError } from '#platform/postg
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { DebugPolicyOptions } from './debug-policy.ts';
 import { durationOption } from './duration-option.ts';
 import { addImportCommands } from './import-options.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
 import { addJobsCommands } from './jobs-commands.ts';
+import { configSources } from './process-context.ts';
 import type { ServeOptions } from './serve.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addTemplatesCommands } from './templates-options.ts';
@@ -153,7 +153,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
       writeErr: io.stderr,
       outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')),
     });
-  const configuration = (): ConfigurationOptions => configurationOptions(program.opts());
+  const configuration = (): CommandOptions => configurationOptions(program.opts());
 
   program
     .command('serve', { isDefault: true })
@@ -193,7 +193,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   return program;
 }
 
-function configurationOptions(options: GlobalOptions): ConfigurationOptions {
+function configurationOptions(options: GlobalOptions): CommandOptions {
   const { dataDir, logLevel, logFormat } = options;
   return {
     files: options.config ?? [],
@@ -221,7 +221,7 @@ function collect(value: string, former: readonly string[] = []): readonly string
   return [...former, value];
 }
 
-function addConfigCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+function addConfigCommands(program: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const config = program.command('config').description('check, print, generate and sync the configuration');
   const sources = () => configSources(configuration(), io);
   config
@@ -279,7 +279,7 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
 
 function addDatabaseCommands(
   program: Command,
-  configuration: () => ConfigurationOptions,
+  configuration: () => CommandOptions,
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {
@@ -299,7 +299,7 @@ function addDatabaseCommands(
     .action(async () => finish(await (await import('./database-status.ts')).databaseStatus(configuration(), io)));
 }
 
-function addKeysCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+function addKeysCommands(program: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const keys = program.command('keys').description('list, generate and rotate signing keys');
   keys
     .command('list')
@@ -334,7 +334,7 @@ function addKeysCommands(program: Command, configuration: () => ConfigurationOpt
 
 function addDebugCommands(
   program: Command,
-  configuration: () => ConfigurationOptions,
+  configuration: () => CommandOptions,
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {
@@ -356,7 +356,7 @@ function addDebugCommands(
     );
 }
 
-function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+function addManageCommands(program: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const manage = program.command('manage').description('create and change accounts');
   addAccountCommands(manage, configuration, io);
   addSessionCommands(manage, configuration, io);

@@ -14,9 +14,9 @@ import { systemReason } from '#platform/base/system-errors.ts';
 import { replaceFiles } from '#platform/embedded-postgres/replace-files.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { MIGRATIONS_DIRECTORY, openConfiguredLog, prepareForDatabase } from './foundation.ts';
+import { configSources } from './process-context.ts';
 
 export interface RestoreFlags {
   readonly force: boolean;
@@ -34,7 +34,7 @@ function readPem(path: string): string {
 
 /** Restores, and prints what was restored, what was moved away, and the next steps for the operator. */
 export async function restore(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   path: string,
   flags: RestoreFlags,
   io: CommandIo,

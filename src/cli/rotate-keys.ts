@@ -19,7 +19,7 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { isKeyType, KEY_TYPES, type KeyType, keyTypeAlgorithm, standardStem } from '#protocol/jose/key-types.ts';
 import type { SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { type ConfiguredKeys, describeKeys, isInDirectory, keyTable, readConfiguredKeys } from './keys.ts';
 
 export interface RotateKeysFlags {
@@ -48,7 +48,7 @@ interface StepReport {
 }
 
 /** @throws ExitError 1 if a step is requested too early, or for keys in the configuration itself */
-export async function rotateKeys(options: ConfigurationOptions, flags: RotateKeysFlags, io: CommandIo): Promise<void> {
+export async function rotateKeys(options: CommandOptions, flags: RotateKeysFlags, io: CommandIo): Promise<void> {
   refuseBadFlags(flags);
   const configured = readConfiguredKeys(options, io);
   const rotations = chooseAlgorithms(configured, flags).map((algorithm) => rotationOf(configured, algorithm));

@@ -27,7 +27,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { jobs } from '#platform/jobs/job-listing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { useRootKeys } from './root-key-reload.ts';
 
@@ -42,7 +42,7 @@ const COOKIES_DAYS = 30;
 
 /** @throws ExitError 1 with instructions if the key is in the configuration; 75 if a process does not follow */
 export async function rotateRootKey(
-  configuration: ConfigurationOptions,
+  configuration: CommandOptions,
   { force }: { readonly force: boolean },
   io: CommandIo,
 ): Promise<void> {

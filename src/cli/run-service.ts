@@ -8,13 +8,13 @@ import { InstanceState } from '#domain/instance-state.ts';
 import { SteadyClock, systemClock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
-import { strengthWorkerUrl } from './accounts.ts';
 import { MIGRATIONS_DIRECTORY } from './foundation.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { openAssets } from './open-assets.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openSentry } from './open-sentry.ts';
 import { openTracing } from './open-tracing.ts';
+import { strengthWorkerUrl } from './password-hashing.ts';
 import { Reload } from './reload.ts';
 import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
@@ -25,7 +25,7 @@ const PRELOAD_AFTER_MS = 2000;
 
 /** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
 export async function runService(prepared: PreparedInstance): Promise<number> {
-  const { adapt, config, foundation, io, manager, plan, prepareReload, signingKeys } = prepared;
+  const { adapt, config, context, foundation, manager, plan, prepareReload, signingKeys } = prepared;
   const { log } = foundation.openLog;
   const lag = new EventLoopLag();
   const estimator = new StrengthEstimator(strengthWorkerUrl());
@@ -41,7 +41,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   try {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await watch.check();
-    const { version } = io;
+    const { version } = context;
     const opened = await openMetrics(config.telemetry, { clock, log, version, isMember: plan.isMember });
     const traces = await openTracing(config.telemetry.tracing, { clock, log, version });
     const { tracing } = traces;
@@ -51,7 +51,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     };
     const kept = {
       ...{ clock, database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
-      ...{ version, environment: io.environment, hasWorkers: plan.hasWorkers },
+      ...{ version, environment: context.environment, hasWorkers: plan.hasWorkers },
       hasGeneratedRoot: foundation.hasGeneratedRoot,
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,
@@ -59,7 +59,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const settings = { loaded, config, keyRing, signingKeys, policyModule: foundation.policyModule };
     const core = await openCore(kept, settings);
     const { server, preload } = buildApp(core, kept.assets);
-    io.signals.check();
+    context.signals.check();
     const bound = await server.listen();
     const service = new RunningService(kept, settings, core, server);
     const { listeners } = config.http;
@@ -87,13 +87,13 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const toldManager = plan.isMember ? undefined : manager;
     const reload = new Reload({ foundation, service, adapt, prepare: prepareReload, manager: toldManager });
     watch.onSetBack = () => void service.renew();
-    io.signals.onHangUp(() => void reload.request().then((isDone) => plan.reloaded?.(isDone)));
+    context.signals.onHangUp(() => void reload.request().then((isDone) => plan.reloaded?.(isDone)));
     state.isStarted = true;
     toldManager?.ready(() => !lag.isStalled);
     preloading = setTimeout(() => void preloadAll(preload, log), PRELOAD_AFTER_MS);
     return await untilStopped({
       log,
-      signals: io.signals,
+      signals: context.signals,
       drain: () => {
         state.isDraining = true;
         service.freeze();

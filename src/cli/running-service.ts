@@ -24,7 +24,7 @@ import type { MailTransport } from '#platform/mail/mail.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
-import { hasherOptions, openHasher } from './accounts.ts';
+import { hasherOptions, openHasher } from './password-hashing.ts';
 import { RootKeyReload } from './root-key-reload.ts';
 import { SigningKeyReload } from './signing-key-reload.ts';
 import { testTransport } from './test-transport.ts';

@@ -3,14 +3,15 @@ import { syncConfiguration } from '#app/sync-configuration.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
-import { accountDeps, hashesAtOnce } from './accounts.ts';
+import { accountDeps } from './accounts.ts';
 import { logStartup } from './banner.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import type { Foundation } from './foundation.ts';
 import { runInstance } from './instance.ts';
 import { MEMBER_VARIABLE, type Report } from './member-messages.ts';
 import { ownCommand } from './own-command.ts';
+import { hashesAtOnce } from './password-hashing.ts';
 import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from './start-checks.ts';
 
 export interface ServeOptions {
@@ -23,7 +24,7 @@ export interface ServeOptions {
 }
 
 /** @returns the exit code: 0 after a clean shutdown, even during startup, 1 after a forced one */
-export async function serve(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+export async function serve(options: CommandOptions, command: ServeOptions, io: CommandIo): Promise<number> {
   try {
     return await run(options, command, io);
   } catch (error) {
@@ -32,7 +33,7 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
   }
 }
 
-function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+function run(options: CommandOptions, command: ServeOptions, io: CommandIo): Promise<number> {
   const slot = io.environment[MEMBER_VARIABLE];
   // Without a parent process to report to, the variable is a leftover.
   if (slot !== undefined && process.send !== undefined) return runMember(slot, options, command, io);
@@ -72,12 +73,7 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
 }
 
 /** Runs one of several serving processes. The first process has migrated and synced clients, and reports for all. */
-function runMember(
-  slot: string,
-  options: ConfigurationOptions,
-  { worker }: ServeOptions,
-  io: CommandIo,
-): Promise<number> {
+function runMember(slot: string, options: CommandOptions, { worker }: ServeOptions, io: CommandIo): Promise<number> {
   const report = (message: Report): void => {
     process.send?.(message);
   };

@@ -1,10 +1,10 @@
 /** Options of the `manage` commands for sessions and for syncing users to the homeserver. */
 import type { Command } from 'commander';
 import type { ManageDeps } from './accounts.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { durationOption } from './duration-option.ts';
 
-export function addSessionCommands(manage: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+export function addSessionCommands(manage: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const run = async (work: (deps: ManageDeps, json: boolean) => Promise<void>): Promise<void> => {
     const { withAccounts } = await import('./accounts.ts');
     const { isJson } = configuration();

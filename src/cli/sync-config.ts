@@ -2,23 +2,10 @@
  * `latchkey config sync`: syncs the clients and providers of the configuration like the start of `serve`, and
  * optionally prunes others.
  */
-import { type ConfigurationSyncDeps, syncConfiguration } from '#app/sync-configuration.ts';
-import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
-import { systemClock } from '#platform/base/clock.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { type Foundation, openFoundation } from './foundation.ts';
-
-export function syncDeps({ config, database, keyRing, openLog }: Foundation): ConfigurationSyncDeps {
-  return {
-    database,
-    keyRing,
-    clock: systemClock,
-    log: openLog.log,
-    cancelGrantsOutsideRedirectUris,
-    ...clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' }),
-  };
-}
+import { syncConfiguration } from '#app/sync-configuration.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
+import { openFoundation } from './foundation.ts';
+import { syncDeps } from './sync-deps.ts';
 
 export interface SyncConfigOptions {
   /** Delete clients and sign-in providers that are no longer in the configuration. */
@@ -32,7 +19,7 @@ export interface SyncConfigOptions {
  * @throws ExitError 1 if migrations are pending in a dry run
  */
 export async function syncConfig(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   { prune, dryRun }: SyncConfigOptions,
   io: CommandIo,
 ): Promise<void> {

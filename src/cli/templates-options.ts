@@ -1,11 +1,11 @@
 /** Options of the `templates` commands (operations 3.7). */
 import type { Command } from 'commander';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { CheckTemplatesFlags } from './templates.ts';
 
 export function addTemplatesCommands(
   program: Command,
-  configuration: () => ConfigurationOptions,
+  configuration: () => CommandOptions,
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {

@@ -8,9 +8,9 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { isErrno, systemReason } from '#platform/base/system-errors.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { openAssets } from './open-assets.ts';
+import { configSources } from './process-context.ts';
 
 export interface CheckTemplatesFlags {
   readonly outDir?: string;
@@ -25,7 +25,7 @@ const STABLE: SampleValues = { now: Date.UTC(2026, 0, 2, 3, 4, 5), token: 'sampl
  * @throws ExitError 78 for a configuration that is invalid apart from its templates, 1 for a directory that is in use
  */
 export async function checkAllTemplates(
-  options: ConfigurationOptions,
+  options: CommandOptions,
   { outDir, stabilise }: CheckTemplatesFlags,
   io: CommandIo,
 ): Promise<number> {

@@ -5,14 +5,14 @@
 import type { Config } from '#config/config.ts';
 import { parseSocketAddress } from '#config/sections/http.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import type { CommandIo, CommandOptions } from './command-io.ts';
 import { runInstance } from './instance.ts';
 
 const MIGRATION_WAIT_SECONDS = 60;
 const HEALTH_VARIABLE = 'LATCHKEY_WORKER_HEALTH';
 
 /** @returns the exit code, like `serve` */
-export async function work(options: ConfigurationOptions, io: CommandIo): Promise<number> {
+export async function work(options: CommandOptions, io: CommandIo): Promise<number> {
   return await runInstance(options, io, {
     wants: { shouldMigrate: false, migrationWaitSeconds: MIGRATION_WAIT_SECONDS },
     hasWorkers: true,

@@ -1,0 +1,32 @@
+import type { ConfigSources } from '#config/load.ts';
+import type { StopSignals } from './shutdown.ts';
+
+/** Environment of a process that runs the service or opens its data. */
+export interface ProcessContext {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly workingDirectory: string;
+  /** Version of this program. */
+  readonly version: string;
+  readonly signals: StopSignals;
+}
+
+/** Sources of the configuration, from the command line. */
+export interface ConfigurationOptions {
+  readonly files: readonly string[];
+  readonly flags: {
+    readonly dataDir?: string | undefined;
+    readonly logLevel?: string | undefined;
+    readonly logFormat?: string | undefined;
+  };
+  /** Omit informational lines. */
+  readonly isQuiet: boolean;
+}
+
+/** Returns the sources of the configuration of a process. */
+export function configSources(
+  { files, flags }: ConfigurationOptions,
+  { environment, workingDirectory }: Pick<ProcessContext, 'environment' | 'workingDirectory'>,
+): ConfigSources {
+  return { files, environment, flags, workingDirectory };
+}
