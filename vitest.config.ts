@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Tests that replace a module or a global, measure their process, or end it. */
 const ALONE = [
   'src/platform/**/*.test.ts',
+  'src/app/service/**/*.test.ts',
   'src/cli/**/*.test.ts',
   'web/**/*.test.ts',
   'test/!(differential)/**/*.test.ts',

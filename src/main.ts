@@ -1,8 +1,8 @@
 /** The program `latchkey`: hands its process to the command line and ends with its exit code. */
 import { setFlagsFromString } from 'node:v8';
-import { MEMBER_VARIABLE } from '#cli/member-messages.ts';
+import { MEMBER_VARIABLE } from '#app/service/member-messages.ts';
+import { StopSignals } from '#app/service/shutdown.ts';
 import { runProgram } from '#cli/program.ts';
-import { StopSignals } from '#cli/shutdown.ts';
 import { readPackageVersion } from '#platform/base/package-root.ts';
 
 // Requests leave small objects that die young. When several threads collect them, each leaves the rest of a buffer in

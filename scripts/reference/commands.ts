@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
+import { StopSignals } from '../../src/app/service/shutdown.ts';
 import { makeProgram } from '../../src/cli/program.ts';
-import { StopSignals } from '../../src/cli/shutdown.ts';
 import { code, table } from './markdown.ts';
 
 const INTRODUCTION = `# Commands

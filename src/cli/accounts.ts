@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { type Foundation, openFoundation } from '#app/service/foundation.ts';
+import { openHasher, strengthWorkerUrl } from '#app/service/password-hashing.ts';
 import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
@@ -16,8 +18,6 @@ import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts'
 import type { Database } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { type Foundation, openFoundation } from './foundation.ts';
-import { openHasher, strengthWorkerUrl } from './password-hashing.ts';
 import { openPrompts, type Prompts } from './prompts.ts';
 
 /** Dependencies of commands that create or change accounts. */

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { secretsToBackUp } from '#app/backup/backup-secrets.ts';
 import { summaryOf } from '#app/backup/manifest.ts';
 import { writeBackup } from '#app/backup/write-backup.ts';
+import { configSources } from '#app/service/process-context.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -11,7 +12,6 @@ import { systemReason } from '#platform/base/system-errors.ts';
 import { connectWithRetries } from '#platform/postgres/connect.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { withServer } from './database.ts';
-import { configSources } from './process-context.ts';
 
 export interface BackupFlags {
   readonly output: string;

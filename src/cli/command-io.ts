@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { ConfigurationOptions, ProcessContext } from './process-context.ts';
+import type { ConfigurationOptions, ProcessContext } from '#app/service/process-context.ts';
 
 /** Process environment of a command. */
 export interface CommandIo extends ProcessContext {

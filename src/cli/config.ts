@@ -46,9 +46,11 @@ function problemsOf({ message }: ExitError): readonly string[] {
 async function examine(sources: ConfigSources) {
   const loaded = await load(sources);
   const { config, tree } = loaded;
-  if (config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(config.secrets, tree);
-  if (config.policy.modulePath !== undefined) await (await import('./foundation.ts')).loadConfiguredModule(loaded);
-  const { certificateWarnings } = await import('./certificate-warnings.ts');
+  if (config.secrets.keys.length > 0)
+    (await import('#app/service/foundation.ts')).loadSigningKeys(config.secrets, tree);
+  if (config.policy.modulePath !== undefined)
+    await (await import('#app/service/foundation.ts')).loadConfiguredModule(loaded);
+  const { certificateWarnings } = await import('#app/service/certificate-warnings.ts');
   const warnings = [
     ...loaded.warnings,
     ...loaded.deprecations,

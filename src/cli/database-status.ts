@@ -1,4 +1,6 @@
 /** `latchkey database status` (operations 3.4): the server, its schema, and the processes using it. Read-only. */
+
+import { migrationsOf } from '#app/service/foundation.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { readBacklog } from '#platform/jobs/backlog.ts';
 import { listLiveProcesses } from '#platform/jobs/registered-processes.ts';
@@ -8,7 +10,6 @@ import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { withServer } from './database.ts';
-import { migrationsOf } from './foundation.ts';
 import { visible } from './visible-text.ts';
 
 const MAX_COUNTED_JOBS = 100_000;

@@ -1,12 +1,12 @@
 /** `latchkey database migrate`, and helpers for commands that open the database without the rest of the service. */
 
+import { migrationsOf, openConfiguredLog, type ServerInUse, useServer } from '#app/service/foundation.ts';
+import { configSources } from '#app/service/process-context.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { migrationsOf, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
-import { configSources } from './process-context.ts';
 
 /**
  * Applies pending migrations, or only lists them with `check`.

@@ -1,12 +1,13 @@
 /** `latchkey debug policy`: loads the policy module and data, and prints which are in effect (operations 3.13). */
+
+import { loadConfiguredModule, openFoundation } from '#app/service/foundation.ts';
+import { configSources } from '#app/service/process-context.ts';
 import { type LoadedConfig, loadConfig } from '#config/load.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { POLICY_RULES, type PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { loadConfiguredModule, openFoundation } from './foundation.ts';
-import { configSources } from './process-context.ts';
 
 export interface DebugPolicyOptions {
   /** Include the stored policy data, which is in the database. */

@@ -4,6 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from '#app/service/foundation.ts';
+import { configSources } from '#app/service/process-context.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -22,8 +24,6 @@ import { checkHomeserver } from './doctor/homeserver-checks.ts';
 import { checkMail, checkProviders } from './doctor/peer-checks.ts';
 import { checkConfiguration } from './doctor/settings-checks.ts';
 import { checkCertificates } from './doctor/tls-checks.ts';
-import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from './foundation.ts';
-import { configSources } from './process-context.ts';
 
 /** One attempt takes up to three seconds. The command does not wait for a server that is still starting. */
 const CONNECT_SECONDS = 0;

@@ -1,5 +1,7 @@
 /** `latchkey import check` and `latchkey import migrate`, from a Synapse on PostgreSQL (operations 3.9). */
 import { DatabaseError } from 'pg';
+import { type Foundation, openFoundation } from '#app/service/foundation.ts';
+import { syncDeps } from '#app/service/sync-deps.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
 import { isImportIncomplete, markIncompleteImport } from '#domain/import/incomplete-import.ts';
@@ -14,13 +16,11 @@ import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
 import { ConnectionLost, readFailure, reasonOf } from '#platform/postgres/failures.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { type Foundation, openFoundation } from './foundation.ts';
 import { findingsOfSettings } from './import/findings-of-settings.ts';
 import { ImportReport, resultsText } from './import/report.ts';
 import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
-import { syncDeps } from './sync-deps.ts';
 import { visible } from './visible-text.ts';
 
 export interface ImportOptions {

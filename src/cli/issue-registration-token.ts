@@ -1,4 +1,6 @@
 /** `latchkey manage issue-user-registration-token`: creates a token that users need to register. */
+
+import { openFoundation } from '#app/service/foundation.ts';
 import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
@@ -7,7 +9,6 @@ import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { openFoundation } from './foundation.ts';
 
 const MAX_LIFETIME_SECONDS = 315_360_000;
 

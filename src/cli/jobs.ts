@@ -1,5 +1,6 @@
 /** The `jobs` commands (operations 3.6). They change rows of the queue; the processes of the service do the work. */
 import { distance } from 'fastest-levenshtein';
+import { openFoundation } from '#app/service/foundation.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { fromUuid, parseId, type Ulid } from '#platform/base/ids.ts';
@@ -10,7 +11,6 @@ import { type RetryOutcome, retryJob } from '#platform/jobs/retry-job.ts';
 import { shownPayload } from '#platform/jobs/shown-payload.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { openFoundation } from './foundation.ts';
 import { table } from './table.ts';
 import { visible } from './visible-text.ts';
 

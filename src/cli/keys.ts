@@ -1,6 +1,8 @@
 /** `latchkey keys ...`: lists and generates signing keys. Does not open the database. */
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { loadSigningKeys } from '#app/service/foundation.ts';
+import { configSources } from '#app/service/process-context.ts';
 import { loadConfig } from '#config/load.ts';
 import type { ListedKey } from '#domain/keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -8,9 +10,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { nodeAt } from '#platform/config/tree.ts';
 import { generatePrivateKey, isKeyType, KEY_TYPES } from '#protocol/jose/key-types.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { loadSigningKeys } from './foundation.ts';
 import { createFile } from './output-file.ts';
-import { configSources } from './process-context.ts';
 import { table } from './table.ts';
 
 export interface ConfiguredKeys {

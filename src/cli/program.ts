@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { configSources } from '#app/service/process-context.ts';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
@@ -18,7 +19,6 @@ import { durationOption } from './duration-option.ts';
 import { addImportCommands } from './import-options.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
 import { addJobsCommands } from './jobs-commands.ts';
-import { configSources } from './process-context.ts';
 import type { ServeOptions } from './serve.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addTemplatesCommands } from './templates-options.ts';

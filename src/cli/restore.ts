@@ -5,6 +5,8 @@ import { placeSecrets, requireRightKeys } from '#app/backup/backup-secrets.ts';
 import { loadBackup, requireKnownMigrations } from '#app/backup/load-backup.ts';
 import { type Manifest, summaryOf } from '#app/backup/manifest.ts';
 import { readSecrets, verifyBackup } from '#app/backup/read-backup.ts';
+import { MIGRATIONS_DIRECTORY, openConfiguredLog, prepareForDatabase } from '#app/service/foundation.ts';
+import { configSources } from '#app/service/process-context.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { uriConnection } from '#config/uri-connection.ts';
@@ -15,8 +17,6 @@ import { replaceFiles } from '#platform/embedded-postgres/replace-files.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { MIGRATIONS_DIRECTORY, openConfiguredLog, prepareForDatabase } from './foundation.ts';
-import { configSources } from './process-context.ts';
 
 export interface RestoreFlags {
   readonly force: boolean;

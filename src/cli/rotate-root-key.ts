@@ -12,6 +12,8 @@ import {
   rootKeyPaths,
   rootKeyReplacedAt,
 } from '#app/data-directory/root-key-files.ts';
+import { type Foundation, openFoundation } from '#app/service/foundation.ts';
+import { useRootKeys } from '#app/service/root-key-reload.ts';
 import type { Config } from '#config/config.ts';
 import {
   parseProgress,
@@ -28,8 +30,6 @@ import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { jobs } from '#platform/jobs/job-listing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { type Foundation, openFoundation } from './foundation.ts';
-import { useRootKeys } from './root-key-reload.ts';
 
 /** Time until a dead process no longer counts as alive, plus one read of the files. */
 const WAIT_MS = 150_000;

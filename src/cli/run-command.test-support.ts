@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
+import { StopSignals } from '#app/service/shutdown.ts';
 import type { CommandIo } from './command-io.ts';
 import { runProgram } from './program.ts';
-import { StopSignals } from './shutdown.ts';
 
 const signals = new StopSignals('background');
 

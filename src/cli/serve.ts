@@ -1,18 +1,19 @@
 /** `latchkey serve`: starts in the order of operations 3.2, then serves until a signal (operations 8.5). */
+
+import { logStartup } from '#app/service/banner.ts';
+import type { Foundation } from '#app/service/foundation.ts';
+import { runInstance } from '#app/service/instance.ts';
+import { MEMBER_VARIABLE, type Report } from '#app/service/member-messages.ts';
+import { hashesAtOnce } from '#app/service/password-hashing.ts';
+import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from '#app/service/start-checks.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { accountDeps } from './accounts.ts';
-import { logStartup } from './banner.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
-import type { Foundation } from './foundation.ts';
-import { runInstance } from './instance.ts';
-import { MEMBER_VARIABLE, type Report } from './member-messages.ts';
 import { ownCommand } from './own-command.ts';
-import { hashesAtOnce } from './password-hashing.ts';
-import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from './start-checks.ts';
 
 export interface ServeOptions {
   readonly migrate: boolean;

@@ -2,10 +2,11 @@
  * `latchkey config sync`: syncs the clients and providers of the configuration like the start of `serve`, and
  * optionally prunes others.
  */
+
+import { openFoundation } from '#app/service/foundation.ts';
+import { syncDeps } from '#app/service/sync-deps.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { openFoundation } from './foundation.ts';
-import { syncDeps } from './sync-deps.ts';
 
 export interface SyncConfigOptions {
   /** Delete clients and sign-in providers that are no longer in the configuration. */

@@ -2,6 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { openAssets } from '#app/service/open-assets.ts';
+import { configSources } from '#app/service/process-context.ts';
 import { checkTemplates, type Render, type SampleValues } from '#app/templates/check-templates.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -9,8 +11,6 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { openAssets } from './open-assets.ts';
-import { configSources } from './process-context.ts';
 
 export interface CheckTemplatesFlags {
   readonly outDir?: string;

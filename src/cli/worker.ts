@@ -2,11 +2,12 @@
  * `latchkey worker`: background work without the service (operations 3.2). It neither migrates nor syncs clients; other
  * processes do.
  */
+
+import { runInstance } from '#app/service/instance.ts';
 import type { Config } from '#config/config.ts';
 import { parseSocketAddress } from '#config/sections/http.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { runInstance } from './instance.ts';
 
 const MIGRATION_WAIT_SECONDS = 60;
 const HEALTH_VARIABLE = 'LATCHKEY_WORKER_HEALTH';

@@ -165,7 +165,7 @@ export const CHECKS: readonly Check[] = [
         what: 'certificate replacement without a restart',
         shownBy: [
           ['test/faults/reload.test.ts', 'a certificate is replaced without a restart'],
-          ['src/cli/tls-reload.test.ts', 'are reloaded once they have changed, not at every check'],
+          ['src/app/service/tls-reload.test.ts', 'are reloaded once they have changed, not at every check'],
         ],
       },
       {

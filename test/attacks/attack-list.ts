@@ -243,7 +243,7 @@ export const FAULTS_TRIED_BY: Readonly<Record<number, readonly string[]>> = {
   10: ['src/platform/postgres/transactions.test.ts', 'test/faults/two-instances.test.ts'],
   11: ['test/faults/read-only-database.test.ts'],
   13: ['test/attacks/process-limits.test.ts'],
-  15: ['src/cli/watch-database.test.ts'],
+  15: ['src/app/service/watch-database.test.ts'],
   17: ['src/features/chat-compat/device-at-homeserver.test.ts', 'test/faults/devices.test.ts'],
   18: ['bench/run.js'],
   19: ['test/attacks/upstream-providers.test.ts'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorkers } from '#app/jobs.ts';
-import { DatabaseWatch } from '#cli/watch-database.ts';
+import { DatabaseWatch } from '#app/service/watch-database.ts';
 import { type Clock, SteadyClock } from '#platform/base/clock.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { packageRoot } from '#platform/base/package-root.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openMetrics } from '#cli/open-metrics.ts';
+import { openMetrics } from '#app/service/open-metrics.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { METRICS } from '#platform/base/metric-table.ts';

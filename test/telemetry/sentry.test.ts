@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSentry } from '#cli/open-sentry.ts';
+import { openSentry } from '#app/service/open-sentry.ts';
 import { loadConfig } from '#config/load.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { failureReports, reportFailuresTo } from '#platform/base/failure-reports.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTracing } from '#cli/open-tracing.ts';
+import { openTracing } from '#app/service/open-tracing.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { Cidr } from '#platform/base/ip-address.ts';

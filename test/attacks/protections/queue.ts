@@ -241,7 +241,7 @@ export const QUEUE: readonly Protection[] = [
     what: 'an instance detects a delayed email queue',
     attack: 'O-11',
     removals: [{ text: 'state.areMailsLate = isLate;' }],
-    test: 'src/cli/watch-database.test.ts',
+    test: 'src/app/service/watch-database.test.ts',
     testName: 'a job that was due ten minutes ago',
   },
   {
@@ -302,7 +302,7 @@ export const QUEUE: readonly Protection[] = [
     what: 'a clock set ahead does not make forms reject emails as if jobs were late',
     attack: 'F-14',
     removals: [{ text: 'if (milliseconds > 0) this.#judgesQueueFrom = this.#monotonic() + INTERVAL_MS;' }],
-    test: 'src/cli/watch-database.test.ts',
+    test: 'src/app/service/watch-database.test.ts',
     testName:
       'F-14: jobs that are late only because the clock was set ahead count as late after a minute at the earliest',
   },
@@ -311,7 +311,7 @@ export const QUEUE: readonly Protection[] = [
     what: 'an instance serves immediately once the clock of the database is correct',
     attack: 'F-14',
     removals: [{ text: '!this.#clocksAgree || this.#setCount !==', instead: 'this.#setCount !==' }],
-    test: 'src/cli/watch-database.test.ts',
+    test: 'src/app/service/watch-database.test.ts',
     testName: 'F-14: a corrected database clock is noticed immediately, and the earlier error is logged once',
   },
   {
@@ -364,7 +364,7 @@ export const QUEUE: readonly Protection[] = [
     what: 'a clock that is set during a comparison is compared once more',
     attack: 'F-14',
     removals: [{ text: 'if (agree && setCount === this.#setCount) clock', instead: 'if (agree) clock' }],
-    test: 'src/cli/watch-database.test.ts',
+    test: 'src/app/service/watch-database.test.ts',
     testName: 'F-14: a clock changed during the comparison is not used',
   },
 ];

@@ -2,7 +2,7 @@
 import type { Protection } from './protection.ts';
 
 const SERVICE = 'test/faults/reload.test.ts';
-const UNIT = 'src/cli/reload.test.ts';
+const UNIT = 'src/app/service/reload.test.ts';
 
 export const RELOAD: readonly Protection[] = [
   {
@@ -82,7 +82,7 @@ export const RELOAD: readonly Protection[] = [
     what: 'a signal during the start is not lost: the file may have changed after it was read',
     attack: 'F-25',
     removals: [{ text: 'if (this.#hasHungUp) listener();' }],
-    test: 'src/cli/shutdown.test.ts',
+    test: 'src/app/service/shutdown.test.ts',
     testName: 'F-25: a SIGHUP during the start takes effect once after it, however many were sent',
   },
   {
