@@ -1,5 +1,5 @@
 import { describeUser, type UserDescription } from '#domain/administration/describe-user.ts';
-import { type ListedUser, listUsers, type UserStatus } from '#domain/administration/list-users.ts';
+import { type FoundUser, searchUsers, type UserStatus } from '#domain/administration/search-users.ts';
 import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
@@ -17,14 +17,14 @@ export interface ListUsersOptions {
 export async function listUsersCommand(deps: ManageDeps, options: ListUsersOptions): Promise<void> {
   const { search, status, limit, json } = options;
   // One extra row shows whether there are more.
-  const found = await listUsers(deps.database, { search, status, limit: limit + 1 });
+  const found = await searchUsers(deps.database, { search, status, limit: limit + 1 });
   const shown = found.slice(0, limit);
   if (json) for (const user of shown) deps.io.stdout(`${JSON.stringify(documentOf(user))}\n`);
   else deps.io.stdout(usersTable(shown));
   deps.io.stderr(found.length > limit ? `only the first ${limit} are shown\n` : `total: ${shown.length}\n`);
 }
 
-function documentOf(user: ListedUser) {
+function documentOf(user: FoundUser) {
   const { id, username, displayName, email, createdAt } = user;
   return {
     id,
@@ -42,7 +42,7 @@ function statusOf({ isDeactivated, isLocked }: User): UserStatus {
   return isLocked ? 'locked' : 'active';
 }
 
-function usersTable(users: readonly ListedUser[]): string {
+function usersTable(users: readonly FoundUser[]): string {
   return table([
     ['ID', 'USERNAME', 'STATUS', 'ADMIN', 'CREATED', 'E-MAIL'],
     ...users.map((user) => [

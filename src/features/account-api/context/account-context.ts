@@ -13,8 +13,8 @@ import {
   type AccountFilter,
   countAccounts,
   type ListedAccount,
-  listAccounts,
-} from '#domain/administration/list-accounts.ts';
+  listAllAccounts,
+} from '#domain/administration/all-accounts.ts';
 import {
   countSecurityEvents,
   findSecurityEvents,
@@ -147,7 +147,7 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
   return {
     accounts: loader((ids: readonly UserId[]) => findAccountDetails(database, ids)),
     everybody: new ListLoader<'everybody', AccountFilter, ListedAccount>(
-      (owners, filter, window) => Promise.all(owners.map(() => listAccounts(database, filter, window))),
+      (owners, filter, window) => Promise.all(owners.map(() => listAllAccounts(database, filter, window))),
       (owners, filter) => Promise.all(owners.map(() => countAccounts(database, filter))),
     ),
     browserSessions: loader(async (ids: readonly BrowserSessionId[]) =>

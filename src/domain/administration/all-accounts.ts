@@ -38,7 +38,7 @@ const accounts = listStatements<{ id: string; username: string }, FilterParams>(
 const NOBODY = [fromUuid('00000000-0000-0000-0000-000000000000')];
 
 /** Returns a page of all accounts, oldest first, for administrators. */
-export async function listAccounts(
+export async function listAllAccounts(
   queryable: Queryable,
   filter: AccountFilter,
   window: PageWindow,

@@ -8,21 +8,21 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 /** An account that is both locked and deactivated counts as deactivated. */
 export type UserStatus = 'active' | 'locked' | 'deactivated';
 
-export interface ListedUser extends User {
+export interface FoundUser extends User {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** The primary email address. */
   readonly email: string | undefined;
 }
 
-export interface UserFilter {
+export interface UserSearch {
   /** Part of the username, the display name or an email address, case-insensitive. */
   readonly search: string | undefined;
   readonly status: UserStatus | undefined;
   readonly limit: number;
 }
 
-const listed = statement<
+const matching = statement<
   UserRow & { readonly created_at: number; readonly email: string | null },
   { readonly pattern: string | null; readonly status: string | null; readonly limit: number }
 >(
@@ -41,10 +41,10 @@ const listed = statement<
     order by u.username limit :limit::integer`,
 );
 
-/** Lists accounts by username, for operators. Scans all accounts. */
-export async function listUsers(queryable: Queryable, filter: UserFilter): Promise<ListedUser[]> {
-  const { search, status, limit } = filter;
+/** Finds accounts for an operator, in order of their usernames. Scans all accounts. */
+export async function searchUsers(queryable: Queryable, wanted: UserSearch): Promise<FoundUser[]> {
+  const { search, status, limit } = wanted;
   const pattern = search === undefined ? null : containing(search);
-  const rows = await queryable.rows(listed, { pattern, status: status ?? null, limit });
+  const rows = await queryable.rows(matching, { pattern, status: status ?? null, limit });
   return rows.map((row) => ({ ...toUser(row), createdAt: row.created_at, email: row.email ?? undefined }));
 }
