@@ -77,7 +77,7 @@ const EXCEPTIONS = [
   {
     folder: 'domain/clean-up',
     table: COMPUTED,
-    reason: 'the module that owns the table gives its name to `deleteOldestSql`, which is checked where it is called',
+    reason: 'the module that owns the table gives its name to `deleteOldest`, which is checked where it is called',
   },
   {
     folder: 'domain/keys',
@@ -104,7 +104,7 @@ const WRITES = [
   new RegExp(String.raw`\btruncate\s+(?:table\s+)?${TABLE}`, 'gi'),
   // Excludes `for update` and `do update set`.
   new RegExp(String.raw`(?<!\b(?:for|do|key)\s+)\bupdate\s+${TABLE}(?=\s*[^;]{0,60}?\bset\b|[^}]*\})`, 'gi'),
-  /\bdeleteOldestSql\(\s*'([a-z0-9_]+)'/g,
+  /\bdeleteOldest(?:Sql)?\(\s*(?:'[a-z0-9-]+',\s*)?\{\s*table:\s*'([a-z0-9_]+)'/g,
 ];
 
 const tables = [...readFileSync('migrations/schema.sql', 'utf8').matchAll(/^create (?:unlogged )?table (\w+)/gim)].map(

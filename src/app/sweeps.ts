@@ -3,11 +3,11 @@ import { accountSweeps } from '#domain/accounts/sweeps.ts';
 import { auditEventSweeps } from '#domain/audit/audit-event.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
-import { START, type Sweep, secondsBefore } from '#domain/clean-up/sweep.ts';
+import { START, type Sweep, type SweepRow, secondsBefore, sweepOf } from '#domain/clean-up/sweep.ts';
 import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { compatSessionSweeps } from '#domain/compat-sessions/sweeps.ts';
 import { dataExportSweeps } from '#domain/data-exports/sweeps.ts';
-import { homeserverSweeps } from '#domain/homeserver/user-lease.ts';
+import { leaseSweep } from '#domain/homeserver/user-lease.ts';
 import { rateLimitSweeps } from '#domain/limits/rate-limits.ts';
 import { replayedValueSweeps } from '#domain/limits/replayed-values.ts';
 import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
@@ -27,8 +27,8 @@ const failedJobSweep: Sweep = {
   },
 };
 
-/** All cleanup jobs. Referencing rows are deleted first. */
-export const sweeps: readonly Sweep[] = [
+/** Referencing rows are deleted first. */
+const tables: readonly SweepRow[] = [
   ...expirySweeps,
   ...tokenSweeps,
   ...oauth2SessionSweeps,
@@ -46,6 +46,7 @@ export const sweeps: readonly Sweep[] = [
   ...replayedValueSweeps,
   ...auditEventSweeps,
   ...dataExportSweeps,
-  ...homeserverSweeps,
-  failedJobSweep,
 ];
+
+/** All cleanup jobs. */
+export const sweeps: readonly Sweep[] = [...tables.map(sweepOf), leaseSweep, failedJobSweep];

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { type AnyStatement, registeredStatements } from '#platform/postgres/statement.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
-const MAKES_STATEMENTS = /\b(?:statement|listStatements|lookup|joinableWrite|singleWrite)(<|\()/;
+const MAKES_STATEMENTS =
+  /\b(?:statement|listStatements|lookup|joinableWrite|singleWrite|deleteOldest|walkTable|endSessions)(<|\()/;
 
 /** Returns every statement of the service. Loads each module under `src` that defines one. */
 export async function loadStatements(): Promise<AnyStatement[]> {

@@ -1,17 +1,15 @@
-import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { deleteOldest, type SweepRow, secondsBefore } from '#domain/clean-up/sweep.ts';
 
-/** Also deletes their tickets. */
-const sweepSessions = statement<never, { readonly createdBefore: Date }>(
-  'sweep-user-recovery-sessions',
-  deleteOldestSql('user_recovery_sessions', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
-);
-
-export const recoverySweeps: readonly Sweep[] = [
+export const recoverySweeps: readonly SweepRow[] = [
   {
+    // Also deletes their tickets.
     name: 'cleanup-user-recovery-sessions',
     minute: 50,
-    sweep: (database, now, { pendingFlowsSeconds }) =>
-      sweepAll(database, sweepSessions, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+    batch: deleteOldest('sweep-user-recovery-sessions', {
+      table: 'user_recovery_sessions',
+      orderedBy: 'created_at',
+      isDue: 't.created_at < :createdBefore::timestamptz',
+    }),
+    parameters: (now, { pendingFlowsSeconds }) => ({ createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
   },
 ];

@@ -3,7 +3,7 @@
  * never changed, except for the count of wrong passwords. The account area shows users their events. Events are deleted
  * by age and never contain a secret.
  */
-import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
+import { deleteOldest, type SweepRow, secondsBefore } from '#domain/clean-up/sweep.ts';
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { newIdSql, statement } from '#platform/postgres/statement.ts';
@@ -132,16 +132,15 @@ function uuidOrNull(id: Ulid | undefined): string | null {
   return id === undefined ? null : toUuid(id);
 }
 
-const sweepAuditEvents = statement<never, { readonly createdBefore: Date }>(
-  'sweep-audit-events',
-  deleteOldestSql('audit_events', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
-);
-
-export const auditEventSweeps: readonly Sweep[] = [
+export const auditEventSweeps: readonly SweepRow[] = [
   {
     name: 'cleanup-audit-events',
     minute: 57,
-    sweep: (database, now, { activitySeconds }) =>
-      sweepAll(database, sweepAuditEvents, { createdBefore: secondsBefore(now, activitySeconds) }),
+    batch: deleteOldest('sweep-audit-events', {
+      table: 'audit_events',
+      orderedBy: 'created_at',
+      isDue: 't.created_at < :createdBefore::timestamptz',
+    }),
+    parameters: (now, { activitySeconds }) => ({ createdBefore: secondsBefore(now, activitySeconds) }),
   },
 ];

@@ -64,7 +64,7 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
     }
   } finally {
     const fields = { rows, milliseconds: clock.now() - startedAt };
-    if (rows > 0 && sweep.endsSessions === true) log.info('cleanup', `${sweep.name} ended sessions`, fields);
+    if (rows > 0 && sweep.name.startsWith('expire-')) log.info('cleanup', `${sweep.name} ended sessions`, fields);
     else if (rows > 0) log.info('cleanup', `${sweep.name} deleted expired rows`, fields);
     else log.debug('cleanup', `${sweep.name} found nothing to delete`, fields);
   }

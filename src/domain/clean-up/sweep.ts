@@ -1,10 +1,17 @@
 /**
  * A sweep removes or empties rows of one table that are no longer needed (operations 6.4). The module that owns the
- * table decides which rows. `clean-up.ts` decides when, and runs the batches one after another.
+ * table decides which rows: it lists its sweeps as `SweepRow`, with the schedule, the statement of one batch, and the
+ * values of its parameters. `clean-up.ts` decides when, and runs the batches one after another.
+ *
+ * A batch goes through its table in one of three ways:
+ *
+ * - `deleteOldest` deletes every row that it examines
+ * - `walkTable` examines rows in index order and sweeps those that are due
+ * - `endSessions` does the same for sessions that end
  */
 import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import type { Statement } from '#platform/postgres/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /** Rows that one batch examines. */
 export const BATCH_ROWS = 1000;
@@ -42,8 +49,6 @@ export interface SweepRules extends RetentionConfig {
 export interface Sweep {
   /** `cleanup-` and the table name, or `expire-` for a sweep that ends sessions instead of deleting rows. */
   readonly name: `${'cleanup' | 'expire'}-${string}`;
-  /** The sweep ends sessions and removes no rows. Used for logging. */
-  readonly endsSessions?: true;
   /** Minute of the hour at which the sweep is due. Sweeps are spread over the hour so that they do not overlap. */
   readonly minute: number;
   /** Interval of a sweep that runs more often than hourly, counted from that minute. */
@@ -68,55 +73,97 @@ export function unusedSince(now: number, seconds: number): Date {
   return secondsBefore(now, seconds + MAX_ACTIVITY_DELAY_SECONDS);
 }
 
-/** Runs a batch of a statement that sweeps every row it examines. */
-export async function sweepAll<Parameters extends object>(
-  database: Queryable,
-  statement: Statement<never, Parameters>,
-  parameters: Parameters,
-): Promise<SweptBatch> {
-  const rows = await database.execute(statement, parameters);
-  return { rows, next: rows < BATCH_ROWS ? undefined : START };
+type SweepParameters = Readonly<Record<string, Date | string | boolean | null>>;
+
+/** Sweeps one batch. `parameters` are those of the row. */
+type Batch = (database: Queryable, parameters: SweepParameters, from: Position) => Promise<SweptBatch>;
+
+export interface SweepRow extends Pick<Sweep, 'name' | 'minute' | 'everyMinutes'> {
+  readonly batch: Batch;
+  /** Undefined if the settings turn the sweep off. */
+  readonly parameters: (now: number, rules: SweepRules) => SweepParameters | undefined;
 }
 
-/** The single row that a walk returns. */
-export interface WalkRow {
+export function sweepOf({ batch, parameters, ...schedule }: SweepRow): Sweep {
+  return {
+    ...schedule,
+    sweep: async (database, now, rules, from) => {
+      const values = parameters(now, rules);
+      return values === undefined ? { rows: 0, next: undefined } : await batch(database, values, from);
+    },
+  };
+}
+
+interface OldestRows {
+  readonly table: string;
+  /** Primary key; `id` by default. */
+  readonly key?: string;
+  /** Time column of an index. */
+  readonly orderedBy: string;
+  /** Condition on `t` that limits this column. */
+  readonly isDue: string;
+}
+
+/** Deletes a batch of rows by time, oldest first. */
+export function deleteOldest(label: string, rows: OldestRows): Batch {
+  const deleting = statement<never, SweepParameters>(label, deleteOldestSql(rows));
+  return async (database, parameters) => {
+    const deleted = await database.execute(deleting, parameters);
+    return { rows: deleted, next: deleted < BATCH_ROWS ? undefined : START };
+  };
+}
+
+/** Returns the same as SQL, for statements that do more with the deleted rows `d`. */
+export function deleteOldestSql({ table, key = 'id', orderedBy, isDue }: OldestRows): string {
+  return `delete from ${table} d where d.${key} = any (array(
+    select t.${key} from ${table} t where ${isDue} order by t.${orderedBy} limit ${BATCH_ROWS} for update skip locked
+  ))`;
+}
+
+interface Walk {
+  readonly table: string;
+  /** Time column of `t` that the index is ordered by, before the primary key. Undefined for the primary key alone. */
+  readonly orderedBy?: string;
+  /** Condition on `t` that ends the walk early. */
+  readonly within?: string;
+  /** Condition on `t` that selects the rows to sweep among those that a batch examines. */
+  readonly isDue: string;
+}
+
+/** Returns the order of a walk, its time column, and the condition that selects what it has not examined yet. */
+function walkParts({ orderedBy, within }: Walk) {
+  const rest = within === undefined ? '' : ` and ${within}`;
+  return orderedBy === undefined
+    ? { order: 't.id', at: 'null::timestamptz', range: `t.id > :fromId::uuid${rest}` }
+    : {
+        order: `t.${orderedBy}, t.id`,
+        at: `t.${orderedBy}`,
+        range: `(t.${orderedBy}, t.id) > (:fromAt::timestamptz, :fromId::uuid)${rest}`,
+      };
+}
+
+function positionParameters({ at, id }: Position) {
+  return { fromAt: at, fromId: id };
+}
+
+interface WalkedRow {
   readonly examined: number;
   readonly swept: number;
   readonly last_at: string | null;
   readonly last_id: string | null;
 }
 
-/** Runs a batch of a `walkSql` statement. It skips rows that are not due, so it has to remember its position. */
-export async function sweepSome<Parameters extends object>(
-  database: Queryable,
-  statement: Statement<WalkRow, Parameters>,
-  parameters: Parameters,
-): Promise<SweptBatch> {
-  const row = await database.first(statement, parameters);
-  if (row === undefined || row.last_id === null) return { rows: 0, next: undefined };
-  const isLast = row.examined < BATCH_ROWS;
-  return { rows: row.swept, next: isLast ? undefined : { at: row.last_at ?? '', id: row.last_id } };
-}
-
 /**
- * Returns SQL that examines a batch of rows in index order and sweeps those that are due. Locked rows are left for the
- * next run.
+ * Examines a batch of rows in index order and sweeps those that are due. Locked rows are left for the next run. Rows
+ * that are not due remain, so the walk has to remember its position.
+ * @param walk with `action`: `delete from x t` or an update, without its condition
  */
-export function walkSql(walk: {
-  readonly table: string;
-  /** Condition on `t` that selects the rows to examine, starting after a position. */
-  readonly range: string;
-  /** Time column of `t` that the index is ordered by; undefined for the primary key alone. */
-  readonly orderedBy?: string;
-  /** Condition on `t` that selects the rows to sweep. */
-  readonly isDue: string;
-  /** `delete from x t` or an update, without its condition. */
-  readonly action: string;
-}): string {
-  const { table, range, orderedBy, isDue, action } = walk;
-  const at = orderedBy === undefined ? 'null::timestamptz' : `t.${orderedBy}`;
-  const order = orderedBy === undefined ? 't.id' : `t.${orderedBy}, t.id`;
-  return `with walked as materialized (
+export function walkTable(label: string, walk: Walk & { readonly action: string }): Batch {
+  const { table, isDue, action } = walk;
+  const { at, order, range } = walkParts(walk);
+  const walking = statement<WalkedRow, SweepParameters>(
+    label,
+    `with walked as materialized (
     select t.id, ${at} as at from ${table} t where ${range} order by ${order} limit ${BATCH_ROWS}
   ), due as materialized (
     select t.id from ${table} t where t.id = any (array(select walked.id from walked)) and ${isDue}
@@ -128,50 +175,37 @@ export function walkSql(walk: {
     (select count(*) from swept)::integer as swept,
     last.at::text as last_at,
     last.id::text as last_id
-  from walked last order by last.at desc, last.id desc limit 1`;
+  from walked last order by last.at desc, last.id desc limit 1`,
+  );
+  return async (database, parameters, from) => {
+    const row = await database.first(walking, { ...parameters, ...positionParameters(from) });
+    if (row === undefined || row.last_id === null) return { rows: 0, next: undefined };
+    const isLast = row.examined < BATCH_ROWS;
+    return { rows: row.swept, next: isLast ? undefined : { at: row.last_at ?? '', id: row.last_id } };
+  };
 }
 
-/** The single row that a walk that ends sessions returns. */
-export interface EndingWalkRow {
+/** Sessions that one batch ends. Each of them also changes tokens, events and jobs. */
+const ENDED_ROWS = 100;
+
+interface EndedRow {
   readonly ended: number;
   /** Where the next batch starts; null if no rows are left. */
   readonly next_at: string | null;
   readonly next_id: string | null;
 }
 
-/** Runs a batch of an `endingWalkSql` statement. */
-export async function sweepEnding<Parameters extends object>(
-  database: Queryable,
-  statement: Statement<EndingWalkRow, Parameters>,
-  parameters: Parameters,
-): Promise<SweptBatch> {
-  const row = await database.first(statement, parameters);
-  const next = row?.next_id == null ? undefined : { at: row.next_at ?? '', id: row.next_id };
-  return { rows: row?.ended ?? 0, next };
-}
-
-/** Sessions that one batch ends. Each of them also changes tokens, events and jobs. */
-const ENDED_ROWS = 100;
-
 /**
- * Returns SQL that examines a batch of sessions in index order and ends those that are due. The condition is rechecked
- * when the row is locked. Rows that are already locked, such as a session during a refresh, are left for the next run.
+ * Examines a batch of sessions in index order and ends those that are due. The condition is rechecked when the row is
+ * locked. Rows that are already locked, such as a session during a refresh, are left for the next run.
+ * @param walk with `ending`: CTEs that end the sessions in `due`
  */
-export function endingWalkSql(walk: {
-  readonly table: string;
-  /** Condition on `t` that selects the rows to examine, starting after a position. */
-  readonly range: string;
-  /** Time column of `t` that the index is ordered by; undefined for the primary key alone. */
-  readonly orderedBy?: string;
-  /** Condition on `t` that selects the sessions to end. */
-  readonly isDue: string;
-  /** CTEs that end the sessions in `due`. */
-  readonly ending: string;
-}): string {
-  const { table, range, orderedBy, isDue, ending } = walk;
-  const at = orderedBy === undefined ? 'null::timestamptz' : `t.${orderedBy}`;
-  const order = orderedBy === undefined ? 't.id' : `t.${orderedBy}, t.id`;
-  return `with recursive walked as materialized (
+export function endSessions(label: string, walk: Walk & { readonly ending: string }): Batch {
+  const { table, isDue, ending } = walk;
+  const { at, order, range } = walkParts(walk);
+  const walking = statement<EndedRow, SweepParameters>(
+    label,
+    `with recursive walked as materialized (
     select t.id, ${at} as at from ${table} t where ${range} order by ${order} limit ${BATCH_ROWS}
   ), due as materialized (
     select t.id, ${at} as at from ${table} t where t.id = any (array(select walked.id from walked)) and ${isDue}
@@ -184,16 +218,11 @@ export function endingWalkSql(walk: {
   )
   select (select count(*) from due)::integer as ended, next.at::text as next_at, next.id::text as next_id
     from (select 1) one
-    left join lateral (select at, id from full_batch order by at, id limit 1) next on true`;
-}
-
-/**
- * Returns SQL that deletes a batch of rows by time, oldest first.
- * @param key primary key
- * @param isDue condition on `t` that limits the index's time column
- */
-export function deleteOldestSql(table: string, key: string, orderedBy: string, isDue: string): string {
-  return `delete from ${table} d where d.${key} = any (array(
-    select t.${key} from ${table} t where ${isDue} order by t.${orderedBy} limit ${BATCH_ROWS} for update skip locked
-  ))`;
+    left join lateral (select at, id from full_batch order by at, id limit 1) next on true`,
+  );
+  return async (database, parameters, from) => {
+    const row = await database.first(walking, { ...parameters, ...positionParameters(from) });
+    const next = row?.next_id == null ? undefined : { at: row.next_at ?? '', id: row.next_id };
+    return { rows: row?.ended ?? 0, next };
+  };
 }

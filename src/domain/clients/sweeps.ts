@@ -2,9 +2,8 @@
  * Cleanup of unused dynamic clients (oauth 4.5). A client is in use while rows refer to it. A daily job then updates
  * `last_used_at`, which outlasts the cleanup of those rows. Requests therefore never write it.
  */
-import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { type SweepRow, secondsBefore, walkTable } from '#domain/clean-up/sweep.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
-import { statement } from '#platform/postgres/statement.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -17,17 +16,6 @@ const isInUse = `(
 )`;
 const lastUse = 'coalesce(t.last_used_at, t.created_at)';
 
-// Both walk the primary key: an index on the last use would have to be updated with every use.
-const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefore: Date; readonly now: Date }>(
-  'sweep-oauth2-client-uses',
-  walkSql({
-    table: 'oauth2_clients',
-    range: 't.id > :fromId::uuid',
-    isDue: `not t.is_static and ${lastUse} < :usedBefore::timestamptz and ${isInUse}`,
-    action: 'update oauth2_clients t set last_used_at = :now::timestamptz',
-  }),
-);
-
 /**
  * Anyone can make the service fetch metadata documents from many URLs. A client without consents is deleted a day after
  * its last request was cleaned up, and fetched once more when needed. Clients with consents are kept as long as others.
@@ -35,40 +23,31 @@ const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefo
 const isPublishedInVain = `t.document_url is not null and ${lastUse} < :documentUsedBefore::timestamptz
   and not exists (select from oauth2_consents consent where consent.client_id = t.id)`;
 
-// Keeps disabled clients: registering the same metadata would otherwise bring them back.
-const sweepUnused = statement<
-  WalkRow,
-  { readonly fromId: string; readonly usedBefore: Date; readonly documentUsedBefore: Date }
->(
-  'sweep-oauth2-clients',
-  walkSql({
-    table: 'oauth2_clients',
-    range: 't.id > :fromId::uuid',
-    isDue: `not t.is_static and ${clientIsEnabled('t')}
-      and (${lastUse} < :usedBefore::timestamptz or ${isPublishedInVain}) and not ${isInUse}`,
-    action: 'delete from oauth2_clients t',
-  }),
-);
-
-export const clientSweeps: readonly Sweep[] = [
+// Both walk the primary key: an index on the last use would have to be updated with every use.
+export const clientSweeps: readonly SweepRow[] = [
   {
     name: 'cleanup-oauth2-client-uses',
     minute: 51,
-    sweep: (database, now, _, from) =>
-      sweepSome(database, noteUses, {
-        fromId: from.id,
-        usedBefore: secondsBefore(now, DAY_SECONDS),
-        now: new Date(now),
-      }),
+    batch: walkTable('sweep-oauth2-client-uses', {
+      table: 'oauth2_clients',
+      isDue: `not t.is_static and ${lastUse} < :usedBefore::timestamptz and ${isInUse}`,
+      action: 'update oauth2_clients t set last_used_at = :now::timestamptz',
+    }),
+    parameters: (now) => ({ usedBefore: secondsBefore(now, DAY_SECONDS), now: new Date(now) }),
   },
   {
     name: 'cleanup-oauth2-clients',
     minute: 52,
-    sweep: (database, now, { unusedClientsSeconds }, from) =>
-      sweepSome(database, sweepUnused, {
-        fromId: from.id,
-        usedBefore: secondsBefore(now, unusedClientsSeconds),
-        documentUsedBefore: secondsBefore(now, DAY_SECONDS),
-      }),
+    // Keeps disabled clients: registering the same metadata would otherwise bring them back.
+    batch: walkTable('sweep-oauth2-clients', {
+      table: 'oauth2_clients',
+      isDue: `not t.is_static and ${clientIsEnabled('t')}
+        and (${lastUse} < :usedBefore::timestamptz or ${isPublishedInVain}) and not ${isInUse}`,
+      action: 'delete from oauth2_clients t',
+    }),
+    parameters: (now, { unusedClientsSeconds }) => ({
+      usedBefore: secondsBefore(now, unusedClientsSeconds),
+      documentUsedBefore: secondsBefore(now, DAY_SECONDS),
+    }),
   },
 ];

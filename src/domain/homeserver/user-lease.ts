@@ -213,7 +213,12 @@ export async function withUserLease<Value>(
 const sweepLeases = statement<{ count: number }, { readonly now: Date; readonly queuedBy: string | null }>(
   'sweep-homeserver-leases',
   `with removed as (
-    ${deleteOldestSql('homeserver_leases', 'user_id', 'expires_at', leaseIsPast('t', ':now::timestamptz'))}
+    ${deleteOldestSql({
+      table: 'homeserver_leases',
+      key: 'user_id',
+      orderedBy: 'expires_at',
+      isDue: leaseIsPast('t', ':now::timestamptz'),
+    })}
     returning d.user_id
   ), owed as (
     ${insertDeviceSyncs('select user_id from removed', ':now::timestamptz')}
@@ -221,15 +226,13 @@ const sweepLeases = statement<{ count: number }, { readonly now: Date; readonly 
   select count(*)::integer as count from removed`,
 );
 
-export const homeserverSweeps: readonly Sweep[] = [
-  {
-    name: 'cleanup-homeserver-leases',
-    minute: 3,
-    everyMinutes: 5,
-    sweep: async (database, now) => {
-      const row = await database.first(sweepLeases, { now: new Date(now), queuedBy: queuedBy() });
-      const rows = row?.count ?? 0;
-      return { rows, next: rows < BATCH_ROWS ? undefined : START };
-    },
+export const leaseSweep: Sweep = {
+  name: 'cleanup-homeserver-leases',
+  minute: 3,
+  everyMinutes: 5,
+  sweep: async (database, now) => {
+    const row = await database.first(sweepLeases, { now: new Date(now), queuedBy: queuedBy() });
+    const rows = row?.count ?? 0;
+    return { rows, next: rows < BATCH_ROWS ? undefined : START };
   },
-];
+};

@@ -7,7 +7,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { deleteOldest, type SweepRow } from '#domain/clean-up/sweep.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -246,16 +246,17 @@ export function secondsPerToken(limiter: Limiter): number {
   return 1 / limiter.perSecond;
 }
 
-// A bucket whose time has passed is full, like a bucket without a row.
-const sweepFullBuckets = statement<never, { readonly now: Date }>(
-  'sweep-rate-limits',
-  deleteOldestSql('rate_limits', 'key', 'tat', 't.tat < :now::timestamptz'),
-);
-
-export const rateLimitSweeps: readonly Sweep[] = [
+export const rateLimitSweeps: readonly SweepRow[] = [
   {
     name: 'cleanup-rate-limits',
     minute: 56,
-    sweep: (database, now) => sweepAll(database, sweepFullBuckets, { now: new Date(now) }),
+    // A bucket whose time has passed is full, like a bucket without a row.
+    batch: deleteOldest('sweep-rate-limits', {
+      table: 'rate_limits',
+      key: 'key',
+      orderedBy: 'tat',
+      isDue: 't.tat < :now::timestamptz',
+    }),
+    parameters: (now) => ({ now: new Date(now) }),
   },
 ];

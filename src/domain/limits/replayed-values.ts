@@ -2,7 +2,7 @@
  * Values that work once, such as the `jti` of a JWT: table `replayed_values`. A row means that the value was accepted.
  * It is kept until the JWT has expired, plus a margin for clock differences between instances.
  */
-import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
+import { deleteOldest, type SweepRow, secondsBefore } from '#domain/clean-up/sweep.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { GuardedDatabase, GuardingDatabase, Queryable } from '#platform/postgres/database.ts';
 import { GuardRefused } from '#platform/postgres/failures.ts';
@@ -71,15 +71,16 @@ const acceptValue = statement<never, { readonly valueHash: Buffer; readonly expi
 /** Exceeds the possible clock difference between two instances. */
 const KEPT_SECONDS = 300;
 
-const sweepExpired = statement<never, { readonly expiredBefore: Date }>(
-  'sweep-replayed-values',
-  deleteOldestSql('replayed_values', 'value_hash', 'expires_at', 't.expires_at < :expiredBefore::timestamptz'),
-);
-
-export const replayedValueSweeps: readonly Sweep[] = [
+export const replayedValueSweeps: readonly SweepRow[] = [
   {
     name: 'cleanup-replayed-values',
     minute: 55,
-    sweep: (database, now) => sweepAll(database, sweepExpired, { expiredBefore: secondsBefore(now, KEPT_SECONDS) }),
+    batch: deleteOldest('sweep-replayed-values', {
+      table: 'replayed_values',
+      key: 'value_hash',
+      orderedBy: 'expires_at',
+      isDue: 't.expires_at < :expiredBefore::timestamptz',
+    }),
+    parameters: (now) => ({ expiredBefore: secondsBefore(now, KEPT_SECONDS) }),
   },
 ];

@@ -5,28 +5,13 @@
  * - sessions of dynamic clients that were unused for `experimental.inactive_session_expiration`
  */
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
-import {
-  type EndingWalkRow,
-  endingWalkSql,
-  type Sweep,
-  secondsBefore,
-  sweepEnding,
-  unusedSince,
-} from '#domain/clean-up/sweep.ts';
-import { type SessionEndParams, sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
+import { endSessions, type SweepRow, secondsBefore, unusedSince } from '#domain/clean-up/sweep.ts';
+import { sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 
 /** Live sessions of users. The conditions match the partial index `oauth2_sessions_live_of_users`. */
-const IN_RANGE = `(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid)
-  and ${oauthSessionIsLive('t')} and t.user_id is not null and t.created_at > '-infinity'`;
-
-type ExpiryParams = SessionEndParams & {
-  readonly fromAt: string;
-  readonly fromId: string;
-  readonly now: Date;
-};
+const IS_LIVE_OF_USER = `${oauthSessionIsLive('t')} and t.user_id is not null and t.created_at > '-infinity'`;
 
 function endingOf(reason: string): string {
   return `${endingCtes('select due.id from due', ':now::timestamptz', `'${reason}'`, { syncDueAt: spreadOver(':now::timestamptz') })}, audited as (
@@ -37,62 +22,40 @@ function endingOf(reason: string): string {
   )`;
 }
 
-const endOfAge = statement<EndingWalkRow, ExpiryParams & { readonly createdUntil: Date }>(
-  'expire-oauth2-sessions',
-  endingWalkSql({
-    table: 'oauth2_sessions',
-    range: `${IN_RANGE} and t.created_at <= :createdUntil::timestamptz`,
-    orderedBy: 'created_at',
-    isDue: oauthSessionIsLive('t'),
-    ending: endingOf('expired'),
-  }),
-);
-
-/** Counts refreshes immediately: their tokens are stored before the activity is written. */
-const endOfUse = statement<EndingWalkRow, ExpiryParams & { readonly unusedSince: Date }>(
-  'expire-unused-oauth2-sessions',
-  endingWalkSql({
-    table: 'oauth2_sessions',
-    range: `${IN_RANGE} and t.created_at < :unusedSince::timestamptz`,
-    orderedBy: 'created_at',
-    isDue: `${oauthSessionIsLive('t')} and coalesce(t.last_active_at, t.created_at) < :unusedSince::timestamptz
-      and not (select client.is_static from oauth2_clients client where client.id = t.client_id)
-      and not exists (select from oauth2_access_tokens token
-                       where token.session_id = t.id and token.created_at >= :unusedSince::timestamptz)`,
-    ending: endingOf('inactive'),
-  }),
-);
-
-export const expirySweeps: readonly Sweep[] = [
+export const expirySweeps: readonly SweepRow[] = [
   {
     name: 'expire-oauth2-sessions',
-    endsSessions: true,
     minute: 13,
-    sweep: async (database, now, { sessionMaxLifetimeSeconds, syncsDevices }, from) => {
-      if (sessionMaxLifetimeSeconds === undefined) return { rows: 0, next: undefined };
-      return await sweepEnding(database, endOfAge, {
-        fromAt: from.at,
-        fromId: from.id,
-        now: new Date(now),
-        ...sessionEndParams(syncsDevices),
-        createdUntil: secondsBefore(now, sessionMaxLifetimeSeconds),
-      });
-    },
+    batch: endSessions('expire-oauth2-sessions', {
+      table: 'oauth2_sessions',
+      orderedBy: 'created_at',
+      within: `${IS_LIVE_OF_USER} and t.created_at <= :createdUntil::timestamptz`,
+      isDue: oauthSessionIsLive('t'),
+      ending: endingOf('expired'),
+    }),
+    parameters: (now, { sessionMaxLifetimeSeconds: lifetime, syncsDevices }) =>
+      lifetime === undefined
+        ? undefined
+        : { now: new Date(now), ...sessionEndParams(syncsDevices), createdUntil: secondsBefore(now, lifetime) },
   },
   {
+    // Counts refreshes immediately: their tokens are stored before the activity is written.
     name: 'expire-unused-oauth2-sessions',
-    endsSessions: true,
     minute: 3,
     everyMinutes: 15,
-    sweep: async (database, now, { unusedOAuth2SessionsSeconds, syncsDevices }, from) => {
-      if (unusedOAuth2SessionsSeconds === undefined) return { rows: 0, next: undefined };
-      return await sweepEnding(database, endOfUse, {
-        fromAt: from.at,
-        fromId: from.id,
-        now: new Date(now),
-        ...sessionEndParams(syncsDevices),
-        unusedSince: unusedSince(now, unusedOAuth2SessionsSeconds),
-      });
-    },
+    batch: endSessions('expire-unused-oauth2-sessions', {
+      table: 'oauth2_sessions',
+      orderedBy: 'created_at',
+      within: `${IS_LIVE_OF_USER} and t.created_at < :unusedSince::timestamptz`,
+      isDue: `${oauthSessionIsLive('t')} and coalesce(t.last_active_at, t.created_at) < :unusedSince::timestamptz
+        and not (select client.is_static from oauth2_clients client where client.id = t.client_id)
+        and not exists (select from oauth2_access_tokens token
+                         where token.session_id = t.id and token.created_at >= :unusedSince::timestamptz)`,
+      ending: endingOf('inactive'),
+    }),
+    parameters: (now, { unusedOAuth2SessionsSeconds: unused, syncsDevices }) =>
+      unused === undefined
+        ? undefined
+        : { now: new Date(now), ...sessionEndParams(syncsDevices), unusedSince: unusedSince(now, unused) },
   },
 ];

@@ -1,4 +1,4 @@
-import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { deleteOldest, type SweepRow } from '#domain/clean-up/sweep.ts';
 import { challengeIsOpen } from '#domain/records/liveness/passkeys.ts';
 import { type BrowserSessionId, newId, type PendingLoginId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
@@ -83,15 +83,15 @@ export function holderParams(holder: ChallengeHolder): Pick<TakeChallengeParams,
     : { loginId: null, sessionId: toUuid(holder.sessionId) };
 }
 
-const sweepChallenges = statement<never, { readonly now: Date }>(
-  'sweep-webauthn-challenges',
-  deleteOldestSql('webauthn_challenges', 'id', 'expires_at', `not ${challengeIsOpen('t')}`),
-);
-
-export const passkeySweeps: readonly Sweep[] = [
+export const passkeySweeps: readonly SweepRow[] = [
   {
     name: 'cleanup-webauthn-challenges',
     minute: 44,
-    sweep: (database, now) => sweepAll(database, sweepChallenges, { now: new Date(now) }),
+    batch: deleteOldest('sweep-webauthn-challenges', {
+      table: 'webauthn_challenges',
+      orderedBy: 'expires_at',
+      isDue: `not ${challengeIsOpen('t')}`,
+    }),
+    parameters: (now) => ({ now: new Date(now) }),
   },
 ];

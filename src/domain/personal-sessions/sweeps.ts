@@ -1,63 +1,49 @@
 /** Deletes outdated data (operations 6.4). */
-import {
-  deleteOldestSql,
-  type Sweep,
-  secondsBefore,
-  sweepAll,
-  sweepSome,
-  type WalkRow,
-  walkSql,
-} from '#domain/clean-up/sweep.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { deleteOldest, type SweepRow, secondsBefore, walkTable } from '#domain/clean-up/sweep.ts';
 
-/** Also deletes their tokens. */
-const sweepRevokedSessions = statement<never, { readonly revokedBefore: Date }>(
-  'sweep-personal-sessions',
-  deleteOldestSql('personal_sessions', 'id', 'revoked_at', 't.revoked_at < :revokedBefore::timestamptz'),
-);
+const deleteReplacedTokens = deleteOldest('sweep-replaced-personal-tokens', {
+  table: 'personal_access_tokens',
+  orderedBy: 'revoked_at',
+  isDue: 't.revoked_at < :deadBefore::timestamptz',
+});
 
-const sweepReplacedTokens = statement<never, { readonly deadBefore: Date }>(
-  'sweep-replaced-personal-tokens',
-  deleteOldestSql('personal_access_tokens', 'id', 'revoked_at', 't.revoked_at < :deadBefore::timestamptz'),
-);
+const deleteExpiredTokens = deleteOldest('sweep-expired-personal-tokens', {
+  table: 'personal_access_tokens',
+  orderedBy: 'expires_at',
+  isDue: 't.expires_at < :deadBefore::timestamptz',
+});
 
-const sweepExpiredTokens = statement<never, { readonly deadBefore: Date }>(
-  'sweep-expired-personal-tokens',
-  deleteOldestSql('personal_access_tokens', 'id', 'expires_at', 't.expires_at < :deadBefore::timestamptz'),
-);
-
-// Walks the primary key, because an index on the last activity would have to be updated with every activity.
-const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
-  'sweep-personal-session-ips',
-  walkSql({
-    table: 'personal_sessions',
-    range: 't.id > :fromId::uuid',
-    isDue: 't.last_active_ip is not null and coalesce(t.last_active_at, t.created_at) < :inactiveSince::timestamptz',
-    action: 'update personal_sessions t set last_active_ip = null',
-  }),
-);
-
-export const personalSessionSweeps: readonly Sweep[] = [
+export const personalSessionSweeps: readonly SweepRow[] = [
   {
+    // Also deletes their tokens.
     name: 'cleanup-personal-sessions',
     minute: 17,
-    sweep: (database, now, { finishedSessionsSeconds }) =>
-      sweepAll(database, sweepRevokedSessions, { revokedBefore: secondsBefore(now, finishedSessionsSeconds) }),
+    batch: deleteOldest('sweep-personal-sessions', {
+      table: 'personal_sessions',
+      orderedBy: 'revoked_at',
+      isDue: 't.revoked_at < :revokedBefore::timestamptz',
+    }),
+    parameters: (now, { finishedSessionsSeconds }) => ({ revokedBefore: secondsBefore(now, finishedSessionsSeconds) }),
   },
   {
     name: 'cleanup-personal-access-tokens',
     minute: 18,
-    sweep: async (database, now, { finishedSessionsSeconds }) => {
-      const dead = { deadBefore: secondsBefore(now, finishedSessionsSeconds) };
-      const replaced = await sweepAll(database, sweepReplacedTokens, dead);
-      const expired = await sweepAll(database, sweepExpiredTokens, dead);
+    batch: async (...batch) => {
+      const replaced = await deleteReplacedTokens(...batch);
+      const expired = await deleteExpiredTokens(...batch);
       return { rows: replaced.rows + expired.rows, next: replaced.next ?? expired.next };
     },
+    parameters: (now, { finishedSessionsSeconds }) => ({ deadBefore: secondsBefore(now, finishedSessionsSeconds) }),
   },
   {
     name: 'cleanup-personal-session-ips',
     minute: 28,
-    sweep: (database, now, { inactiveIpsSeconds }, from) =>
-      sweepSome(database, forgetAddresses, { fromId: from.id, inactiveSince: secondsBefore(now, inactiveIpsSeconds) }),
+    // Walks the primary key, because an index on the last activity would have to be updated with every activity.
+    batch: walkTable('sweep-personal-session-ips', {
+      table: 'personal_sessions',
+      isDue: 't.last_active_ip is not null and coalesce(t.last_active_at, t.created_at) < :inactiveSince::timestamptz',
+      action: 'update personal_sessions t set last_active_ip = null',
+    }),
+    parameters: (now, { inactiveIpsSeconds }) => ({ inactiveSince: secondsBefore(now, inactiveIpsSeconds) }),
   },
 ];

@@ -1,56 +1,28 @@
-import {
-  deleteOldestSql,
-  type Sweep,
-  secondsBefore,
-  sweepAll,
-  sweepSome,
-  type WalkRow,
-  walkSql,
-} from '#domain/clean-up/sweep.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { deleteOldest, type SweepRow, secondsBefore, walkTable } from '#domain/clean-up/sweep.ts';
 
-/** Authorizations that led to a browser session are deleted with it, because sign-out by the provider must find it. */
-const sweepAuthorizations = statement<
-  WalkRow,
-  { readonly fromAt: string; readonly fromId: string; readonly createdBefore: Date }
->(
-  'sweep-upstream-authorizations',
-  walkSql({
-    table: 'upstream_authorizations',
-    range:
-      '(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid) and t.created_at < :createdBefore::timestamptz',
-    orderedBy: 'created_at',
-    isDue: 't.user_session_id is null',
-    action: 'delete from upstream_authorizations t',
-  }),
-);
-
-/** Links of users who signed in at a provider and never got an account here. */
-const sweepUnownedLinks = statement<never, { readonly createdBefore: Date }>(
-  'sweep-upstream-links',
-  deleteOldestSql(
-    'upstream_links',
-    'id',
-    'created_at',
-    't.user_id is null and t.created_at < :createdBefore::timestamptz',
-  ),
-);
-
-export const upstreamSweeps: readonly Sweep[] = [
+export const upstreamSweeps: readonly SweepRow[] = [
   {
+    // An authorization that led to a browser session is deleted with it, because sign-out by the provider must find it.
     name: 'cleanup-upstream-authorizations',
     minute: 40,
-    sweep: (database, now, { upstreamSessionsSeconds }, from) =>
-      sweepSome(database, sweepAuthorizations, {
-        fromAt: from.at,
-        fromId: from.id,
-        createdBefore: secondsBefore(now, upstreamSessionsSeconds),
-      }),
+    batch: walkTable('sweep-upstream-authorizations', {
+      table: 'upstream_authorizations',
+      orderedBy: 'created_at',
+      within: 't.created_at < :createdBefore::timestamptz',
+      isDue: 't.user_session_id is null',
+      action: 'delete from upstream_authorizations t',
+    }),
+    parameters: (now, { upstreamSessionsSeconds }) => ({ createdBefore: secondsBefore(now, upstreamSessionsSeconds) }),
   },
   {
+    // Links of users who signed in at a provider and never got an account here.
     name: 'cleanup-upstream-links',
     minute: 42,
-    sweep: (database, now, { pendingFlowsSeconds }) =>
-      sweepAll(database, sweepUnownedLinks, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+    batch: deleteOldest('sweep-upstream-links', {
+      table: 'upstream_links',
+      orderedBy: 'created_at',
+      isDue: 't.user_id is null and t.created_at < :createdBefore::timestamptz',
+    }),
+    parameters: (now, { pendingFlowsSeconds }) => ({ createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
   },
 ];
