@@ -1,6 +1,7 @@
 import { listAdmins, setAdmin } from '#domain/accounts/admin-mark.ts';
 import { endAdminSessionsOfUser } from '#domain/oauth-sessions/end-admin-sessions.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface AdminOptions {
   /** A username, `@user:server` or an ID. */
@@ -12,7 +13,9 @@ export interface AdminOptions {
 export async function promoteAdminCommand(deps: ManageDeps, options: AdminOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const now = deps.clock.now();
-  const isChanged = await deps.database.transaction((open) => setAdmin(open, { user: id, isAdmin: true, now }));
+  const action = accountAction('promote-admin', id, ['admin']);
+  const mark = { user: id, isAdmin: true, now };
+  const isChanged = await operatorChange(deps, action, (transaction) => setAdmin(transaction, mark));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, admin: true, changed: isChanged })}\n`);
   else deps.io.stdout(`${username} ${isChanged ? 'can now' : 'can already'} request admin scopes\n`);
 }
@@ -26,7 +29,8 @@ export interface DemoteOptions extends AdminOptions {
 export async function demoteAdminCommand(deps: ManageDeps, options: DemoteOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const now = deps.clock.now();
-  const { isChanged, ended } = await deps.database.transaction(async (transaction) => ({
+  const action = accountAction('demote-admin', id, ['admin']);
+  const { isChanged, ended } = await operatorChange(deps, action, async (transaction) => ({
     isChanged: await setAdmin(transaction, { user: id, isAdmin: false, now }),
     ended: options.killSessions ? await endAdminSessionsOfUser(transaction, deps, id, now) : undefined,
   }));

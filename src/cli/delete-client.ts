@@ -3,6 +3,7 @@ import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-clien
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { ManageDeps } from './accounts.ts';
+import { operatorChange } from './operator-change.ts';
 import { visible } from './visible-text.ts';
 
 export interface DeleteClientOptions {
@@ -17,11 +18,14 @@ export interface DeleteClientOptions {
 export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: DeleteClientOptions): Promise<void> {
   const id = parseId<'client'>(clientId);
   if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(clientId)} is not a client id`);
-  const { database, clock, homeserver } = deps;
-  const outcome = await deleteDynamicClient({ database, clock, ...clientSessionEnder(homeserver) }, id);
-  if (outcome === 'unknown') throw new ExitError(ExitCode.failure, 'client not found');
-  if (outcome === 'static') {
-    throw new ExitError(ExitCode.failure, 'the client is defined in the configuration; remove it from clients there');
-  }
+  const { clock, homeserver } = deps;
+  const action = { operation: 'delete-client', target: { type: 'oauth2-client', id } };
+  await operatorChange(deps, action, async (_, database) => {
+    const outcome = await deleteDynamicClient({ database, clock, ...clientSessionEnder(homeserver) }, id);
+    if (outcome === 'unknown') throw new ExitError(ExitCode.failure, 'client not found');
+    if (outcome === 'static') {
+      throw new ExitError(ExitCode.failure, 'the client is defined in the configuration; remove it from clients there');
+    }
+  });
   deps.io.stdout(json ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
 }

@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { usernameProblems } from '#domain/accounts/account-names.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
+import { OPERATOR, recordAdminAction } from '#domain/audit/record-admin-action.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { UserId } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Secret } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import type { AccountDeps } from './accounts.ts';
 import { hashNewPassword } from './password-input.ts';
 
@@ -72,6 +75,10 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
     canRequestAdmin: true,
     emails: [],
     password,
+    record: async (transaction: Queryable, id: UserId) => {
+      const target = { type: 'user', id, userId: id };
+      await recordAdminAction(transaction, OPERATOR, { operation: 'create-first-admin', target }, now);
+    },
     now,
   };
   const outcome = await registerUser(deps, registration);

@@ -2,9 +2,12 @@ import type { OpenedCompatSession } from '#domain/compat-sessions/open-compat-se
 import { openCompatSessionForOperator } from '#domain/compat-sessions/open-for-operator.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { CompatSessionId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { isDeviceId } from '#protocol/chat/device-id.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
+import { recordOfOperator } from './operator-change.ts';
 
 export interface IssueCompatibilityTokenOptions {
   /** A username, `@user:server` or an ID. */
@@ -37,7 +40,11 @@ export async function issueCompatibilityTokenCommand(
     throw new ExitError(ExitCode.usage, 'the lifetime of a token must be from 1 second to 10 years');
   }
   const user = await findManagedUser(deps, options.user);
-  const session = await openSession(deps, { user, isAdmin, lifetimeSeconds: expiresInSeconds }, deviceId);
+  const record = (transaction: Queryable, id: CompatSessionId) => {
+    const target = { type: 'compat-session', id, userId: user.id };
+    return recordOfOperator(deps, { operation: 'issue-compatibility-token', target })(transaction);
+  };
+  const session = await openSession(deps, { user, isAdmin, lifetimeSeconds: expiresInSeconds, record }, deviceId);
   if (isAdmin) deps.io.stderr(`warning: this token gives ${user.username} administrator rights on the homeserver\n`);
   if (!options.json) {
     deps.io.stdout(`${session.accessToken}\n`);

@@ -10,6 +10,7 @@ import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
+import { recordOfOperator } from './operator-change.ts';
 
 export interface IssuePersonalTokenOptions {
   /** The account that the token acts as: a username, `@user:server` or an ID. */
@@ -67,6 +68,10 @@ async function issue(
     deviceId: deps.scopeRules.deviceIdOf(scope),
     lifetimeSeconds: expiresInSeconds,
     by: { detail: { actor: 'admin' } },
+    record: (transaction, id) => {
+      const target = { type: 'personal-session', id, userId: actor.id };
+      return recordOfOperator(deps, { operation: 'issue-personal-token', target })(transaction);
+    },
     waiting: NOBODY_WAITS,
   }).catch(explainDeviceError);
   if (outcome.ok) return outcome;

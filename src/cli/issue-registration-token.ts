@@ -3,12 +3,14 @@
 import { openFoundation } from '#app/service/foundation.ts';
 import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
-import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { type IssuedToken, issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
+import type { AdminAction } from '#domain/audit/record-admin-action.ts';
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
+import { operatorChange } from './operator-change.ts';
 
 const MAX_LIFETIME_SECONDS = 315_360_000;
 
@@ -46,7 +48,10 @@ export async function issueRegistrationTokenCommand(
     const secretKeys = await openSecretKeys({ database, keyRing, clock: systemClock });
     const deps = { database, keyRing, secretKeys, clock: systemClock };
     const expiresAt = expiresIn === undefined ? undefined : new Date(systemClock.now() + expiresIn * 1000);
-    const issuing = issueRegistrationToken(deps, { token, usageLimit, expiresAt });
+    const wanted = { token, usageLimit, expiresAt };
+    const issuing = operatorChange(deps, actionOf, (_, joined) =>
+      issueRegistrationToken({ ...deps, database: joined }, wanted),
+    );
     const issued = await io.signals.race(issuing);
     if (issued === undefined) throw new ExitError(ExitCode.failure, 'a token with this value already exists');
     const expires_at = expiresAt?.toISOString() ?? null;
@@ -58,6 +63,13 @@ export async function issueRegistrationTokenCommand(
   } finally {
     await foundation.close();
   }
+}
+
+/** Returns undefined if no token was created. */
+function actionOf(issued: IssuedToken | undefined): AdminAction | undefined {
+  if (issued === undefined) return undefined;
+  const target = { type: 'user-registration-token', id: issued.id };
+  return { operation: 'issue-user-registration-token', target };
 }
 
 /** Returns why users may not be asked for the token. */

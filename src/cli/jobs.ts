@@ -1,6 +1,8 @@
 /** The `jobs` commands (operations 3.6). They change rows of the queue; the processes of the service do the work. */
 import { distance } from 'fastest-levenshtein';
 import { openFoundation } from '#app/service/foundation.ts';
+import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
+import { type AdminAction, OPERATOR, recordAdminAction } from '#domain/audit/record-admin-action.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { fromUuid, parseId, type Ulid } from '#platform/base/ids.ts';
@@ -9,8 +11,9 @@ import { type JobRecord, type JobStatus, jobs } from '#platform/jobs/job-listing
 import { listPeriodicQueues, runPeriodicJobNow } from '#platform/jobs/periodic-jobs.ts';
 import { type RetryOutcome, retryJob } from '#platform/jobs/retry-job.ts';
 import { shownPayload } from '#platform/jobs/shown-payload.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+import type { Database, OpenDatabase } from '#platform/postgres/database.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
+import { operatorChange } from './operator-change.ts';
 import { table } from './table.ts';
 import { visible } from './visible-text.ts';
 
@@ -64,10 +67,24 @@ export async function showJob(configuration: CommandOptions, text: string, io: C
 export async function retryOne(configuration: CommandOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
-    const outcome = await retryJob(database, id, systemClock.now());
+    const outcome = await retryRecorded(database, id);
     if (outcome !== 'retried') throw whyNot(outcome);
     io.stdout(configuration.isJson ? `${JSON.stringify({ retried: 1 })}\n` : 'the job is due now\n');
   });
+}
+
+async function retryRecorded(database: Database, id: Ulid): Promise<RetryOutcome> {
+  const now = systemClock.now();
+  return await refusableTransaction<RetryOutcome>(database, async (transaction, refuse) => {
+    const outcome = await retryJob(transaction, id, now);
+    if (outcome !== 'retried') return refuse(outcome);
+    await recordAdminAction(transaction, OPERATOR, jobAction('jobs retry', id), now);
+    return outcome;
+  });
+}
+
+function jobAction(operation: string, id: Ulid): AdminAction {
+  return { operation, target: { type: 'job', id } };
 }
 
 function whyNot(outcome: Exclude<RetryOutcome, 'retried'>): ExitError {
@@ -98,7 +115,7 @@ export async function retryAllDead(
       const { items, hasNext } = await jobs.page(database, { now, queue, status: 'dead' }, window);
       for (const { id } of items) {
         after = fromUuid(id);
-        const outcome = await retryJob(database, after, systemClock.now());
+        const outcome = await retryRecorded(database, after);
         if (outcome === 'retried' || outcome === 'waiting') counts[outcome] += 1;
       }
       if (!hasNext) break;
@@ -114,9 +131,13 @@ export async function retryAllDead(
 export async function deleteOne(configuration: CommandOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
-    const outcome = await deleteJob(database, id, systemClock.now());
-    if (outcome === 'absent') throw notFound();
-    if (outcome === 'running') throw new ExitError(ExitCode.failure, 'the job is running; retry when it has finished');
+    await operatorChange({ database, clock: systemClock }, jobAction('jobs delete', id), async (transaction) => {
+      const outcome = await deleteJob(transaction, id, systemClock.now());
+      if (outcome === 'absent') throw notFound();
+      if (outcome === 'running') {
+        throw new ExitError(ExitCode.failure, 'the job is running; retry when it has finished');
+      }
+    });
     io.stdout(configuration.isJson ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
   });
 }

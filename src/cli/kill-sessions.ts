@@ -5,6 +5,7 @@ import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-pers
 import type { UserId } from '#platform/base/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { type EndedSessions, endedDocument, endedSessions } from './ended-sessions.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface KillSessionsOptions {
   /** A username, `@user:server` or an ID. */
@@ -36,14 +37,11 @@ async function liveSessions({ database }: ManageDeps, user: UserId, keepsPersona
   return keepsPersonal ? counts : { ...counts, personalSessions: personal };
 }
 
-async function endAll(
-  { database, clock, homeserver }: ManageDeps,
-  user: UserId,
-  keepsPersonal: boolean,
-): Promise<EndedSessions> {
+async function endAll(deps: ManageDeps, user: UserId, keepsPersonal: boolean): Promise<EndedSessions> {
+  const { clock, homeserver } = deps;
   const end = { reason: 'admin', now: clock.now() } as const;
   const told = { now: end.now, syncsDevices: homeserver.isConnected };
-  return await database.transaction(async (transaction) => ({
+  return await operatorChange(deps, accountAction('kill-sessions', user), async (transaction) => ({
     browserSessions: await finishBrowserSession(transaction, { userId: user, which: 'all', ...end }),
     ...(await endApplicationSessionsOfUser(transaction, user, { ...end, ...told })),
     ...(!keepsPersonal && { personalSessions: await revokePersonalSessionsOfUser(transaction, user, told) }),

@@ -4,6 +4,7 @@ import { unlockUser } from '#domain/accounts/lock-user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { endedDocument, endedSessions } from './ended-sessions.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface LockUserOptions {
   /** A username, `@user:server` or an ID. */
@@ -19,7 +20,11 @@ export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions
   if (options.erase && !options.deactivate) throw new ExitError(ExitCode.usage, '--erase requires --deactivate');
   const user = await findManagedUser(deps, options.user);
   const end = options.deactivate ? { isErased: options.erase } : undefined;
-  const ended = await lockAccount(deps, { user: user.id, by: {}, end, now: deps.clock.now() });
+  const changed = options.deactivate ? ['locked_at', 'deactivated_at'] : ['locked_at'];
+  const lock = { user: user.id, by: {}, end, now: deps.clock.now() };
+  const ended = await operatorChange(deps, accountAction('lock-user', user.id, changed), (_, database) =>
+    lockAccount({ ...deps, database }, lock),
+  );
   const { id, username } = user;
   if (options.json) {
     const deactivated = user.isDeactivated || ended !== undefined;
@@ -47,7 +52,8 @@ export async function unlockUserCommand(deps: ManageDeps, options: UnlockUserOpt
   const { homeserver } = deps;
   const change = { user: user.id, now: deps.clock.now() };
   const isReactivated = options.reactivate && user.isDeactivated;
-  await deps.database.transaction(async (transaction) => {
+  const changed = isReactivated ? ['locked_at', 'deactivated_at'] : ['locked_at'];
+  await operatorChange(deps, accountAction('unlock-user', user.id, changed), async (transaction) => {
     await unlockUser(transaction, homeserver, change);
     if (isReactivated) await reactivateUser(transaction, homeserver, change);
   });

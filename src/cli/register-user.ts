@@ -10,8 +10,9 @@ import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { bindIdentity, type Identity } from '#domain/upstream/bind-identity.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { parseId, type UserId } from '#platform/base/ids.ts';
-import type { Transaction } from '#platform/postgres/database.ts';
+import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import type { ManageDeps } from './accounts.ts';
+import { accountAction, recordOfOperator } from './operator-change.ts';
 import { shellWord } from './own-command.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 import type { Prompts } from './prompts.ts';
@@ -80,6 +81,8 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
     bindIdentities: async (transaction: Transaction, user: UserId) => {
       for (const identity of wanted.identities) await bindOrFail(transaction, user, identity, now);
     },
+    record: (transaction: Queryable, user: UserId) =>
+      recordOfOperator(deps, accountAction('register-user', user))(transaction),
   };
   const outcome = await registerUser(deps, registration);
   if (!outcome.ok) {

@@ -1,5 +1,6 @@
 import { removeSecondFactors } from '#domain/second-factors/remove-second-factors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface RemoveFactorsOptions {
   /** A username, `@user:server` or an ID. */
@@ -11,7 +12,7 @@ export interface RemoveFactorsOptions {
 export async function removeSecondFactorsCommand(deps: ManageDeps, options: RemoveFactorsOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const removal = { user: id, by: {}, now: deps.clock.now() };
-  const isRemoved = await deps.database.transaction((transaction) =>
+  const isRemoved = await operatorChange(deps, accountAction('remove-second-factors', id), (transaction) =>
     removeSecondFactors(transaction, removal, deps.sendsNotices),
   );
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, removed: isRemoved })}\n`);

@@ -131,6 +131,7 @@ describe('manage kill-sessions', () => {
       ...{
         lifetimeSeconds: undefined,
         by: {},
+        record: async () => undefined,
         waiting: { signal: new AbortController().signal, beginWrite: () => true },
       },
     });

@@ -1,6 +1,7 @@
 import { setDisplayName } from '#domain/accounts/set-display-name.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, recordOfOperator } from './operator-change.ts';
 import { readDisplayName } from './register-user.ts';
 
 export interface SetDisplayNameOptions {
@@ -22,6 +23,7 @@ export async function setDisplayNameCommand(deps: ManageDeps, options: SetDispla
     user: { id, username },
     displayName,
     by: { detail: { actor: 'admin' } },
+    record: recordOfOperator(deps, accountAction('set-display-name', id, ['displayname'])),
   });
   if (outcome !== 'set') {
     throw new ExitError(ExitCode.unavailable, 'the homeserver rejected the display name; nothing was changed');

@@ -7,6 +7,7 @@ import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { endedDocument, endedSessions } from './ended-sessions.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {
@@ -39,7 +40,8 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
 
   const now = deps.clock.now();
   const reason = 'password_changed';
-  const ended = await deps.database.transaction(async (transaction) => {
+  const action = accountAction('set-password', user.id, ['password']);
+  const ended = await operatorChange(deps, action, async (transaction) => {
     const eventId = await setPassword(transaction, { user: user.id, stored, now });
     if (deps.sendsNotices) {
       const detail = { ends_browsers: options.killSessions, ends_applications: options.killSessions };

@@ -4,6 +4,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type ExtraClaims, extraClaimsProblem, isExtraClaims } from '#protocol/oidc/extra-claims.ts';
 import { GROUP_NAME_RULE, isGroupName, MAX_GROUPS, sortedGroups } from '#protocol/oidc/group-names.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 import { visible } from './visible-text.ts';
 
 export interface GroupsOptions {
@@ -23,7 +24,8 @@ export async function setGroupsCommand(deps: ManageDeps, options: GroupsOptions)
   }
   if (groups.length > MAX_GROUPS) throw new ExitError(ExitCode.failure, `more than ${MAX_GROUPS} groups`);
   const change = { user: id, groups, now: deps.clock.now() };
-  const isChanged = await deps.database.transaction((open) => setGroups(open, change));
+  const action = accountAction('set-groups', id, ['groups']);
+  const isChanged = await operatorChange(deps, action, (transaction) => setGroups(transaction, change));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, groups, changed: isChanged })}\n`);
   else deps.io.stdout(`${username} is ${isChanged ? 'now' : 'already'} in ${groupsInWords(groups)}\n`);
 }
@@ -44,7 +46,8 @@ export async function setClaimsCommand(deps: ManageDeps, options: ClaimsOptions)
   const { id, username } = await findManagedUser(deps, options.user);
   const claims = parseClaims(options.claims);
   const change = { user: id, claims, now: deps.clock.now() };
-  const isChanged = await deps.database.transaction((open) => setClaims(open, change));
+  const action = accountAction('set-claims', id, ['claims']);
+  const isChanged = await operatorChange(deps, action, (transaction) => setClaims(transaction, change));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, claims, changed: isChanged })}\n`);
   else deps.io.stdout(`${username} ${isChanged ? 'now' : 'already'} has ${claimsInWords(claims)}\n`);
 }

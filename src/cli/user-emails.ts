@@ -3,6 +3,7 @@ import { type EmailAddress, parseStoredEmailAddress } from '#domain/accounts/ema
 import { addEmail, findEmailOwner, listEmails, removeEmail } from '#domain/accounts/user-emails.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface EmailOptions {
   /** A username, `@user:server` or an ID. */
@@ -19,7 +20,9 @@ export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): 
   const user = await findManagedUser(deps, options.user);
   if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
   const email = parse(options.email);
-  const isAdded = await deps.database.transaction(async (transaction) => {
+  const action = accountAction('add-email', user.id, ['email']);
+  const actionIf = (isDone: boolean) => (isDone ? action : undefined);
+  const isAdded = await operatorChange(deps, actionIf, async (transaction) => {
     const owner = await findEmailOwner(transaction, email.key);
     if (owner === user.id) return false;
     // The notice goes to the other addresses, not to the new one.
@@ -42,7 +45,8 @@ export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions
   const email = parse(options.email);
   const { id, username } = user;
   const { address } = email;
-  const left = await deps.database.transaction(async (transaction) => {
+  const action = accountAction('remove-email', id, ['email']);
+  const left = await operatorChange(deps, action, async (transaction) => {
     // The notice also goes to the removed address.
     await recordEmailChange(deps, transaction, 'email_removed', { user: id, email, now: deps.clock.now() });
     if (!(await removeEmail(transaction, id, email.key))) {

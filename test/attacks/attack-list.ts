@@ -190,6 +190,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [185, 'pipelined responses out of order'],
   [186, 'loopback port of a non-native client'],
   [187, 'exhausted file descriptors'],
+  [202, "change without an audit event, or an administrator's address shown to a user"],
 ];
 
 /** Tests that prove the outcome without mentioning the number. */

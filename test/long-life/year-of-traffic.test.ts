@@ -308,7 +308,7 @@ async function administer(step: number): Promise<void> {
   const program = { kind: 'user', id: userId } as const;
   const issued = await issuePersonalToken(core, {
     ...{ owner: program, actor: { id: userId, username: PERSON.username }, name: `bridge ${step}`, scope: ['openid'] },
-    ...{ deviceId: undefined, lifetimeSeconds: 86_400, by: {} },
+    ...{ deviceId: undefined, lifetimeSeconds: 86_400, by: {}, record: async () => undefined },
     waiting: { signal: new AbortController().signal, beginWrite: () => true },
   });
   if (!issued.ok) throw new Error(`no personal token was made: ${issued.reason}`);

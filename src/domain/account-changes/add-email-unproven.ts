@@ -2,6 +2,7 @@ import type { EmailAddress } from '#domain/accounts/email-address.ts';
 import type { UserEmailId } from '#domain/accounts/list-user-emails.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { addEmail, findEmailOwner, lockEmails } from '#domain/accounts/user-emails.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -18,9 +19,10 @@ export async function addEmailUnproven(
   deps: EmailChangeDeps & { readonly database: Database; readonly clock: Clock; readonly log: Log },
   user: UserId,
   email: EmailAddress,
-  by: ChangedBy,
+  by: ChangedBy & { readonly record: RecordAction<UserEmailId> },
 ): Promise<AddUnprovenOutcome> {
   const { database, clock, log } = deps;
+  const { record, ...actor } = by;
   const now = clock.now();
   const outcome = await refusableTransaction<AddUnprovenOutcome>(
     database,
@@ -29,9 +31,11 @@ export async function addEmailUnproven(
       if (own === undefined) return { ok: false, reason: 'deactivated' };
       if (own.includes(email.key)) return { ok: false, reason: 'own' };
       if ((await findEmailOwner(transaction, email.key)) !== undefined) return { ok: false, reason: 'in-use' };
-      await recordEmailChange(deps, transaction, 'email_added', { ...by, user, email, now });
+      await recordEmailChange(deps, transaction, 'email_added', { ...actor, user, email, now });
       const id = await addEmail(transaction, user, email, now);
-      return id === undefined ? refuse({ ok: false, reason: 'in-use' }) : { ok: true, id };
+      if (id === undefined) return refuse({ ok: false, reason: 'in-use' });
+      await record(transaction, id);
+      return { ok: true, id };
     },
     { isRepeatable: true },
   );

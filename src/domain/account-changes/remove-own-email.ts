@@ -2,6 +2,7 @@ import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import type { UserEmail } from '#domain/accounts/list-user-emails.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { lockEmails, removeEmail } from '#domain/accounts/user-emails.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -40,7 +41,7 @@ const findOtherWay = statement<
 export async function removeOwnEmail(
   deps: RemoveEmailDeps,
   { userId: user, email: text, emailKey: key }: UserEmail,
-  by: ChangedBy,
+  { record, ...by }: ChangedBy & { readonly record: RecordAction | undefined },
 ): Promise<RemoveEmailOutcome> {
   const { database, clock, log, keepsOneEmail, upstreamProviders } = deps;
   const email = parseStoredEmailAddress(text) ?? { address: text, key };
@@ -55,7 +56,9 @@ export async function removeOwnEmail(
         if (row?.has_other_way !== true) return 'last';
       }
       await recordEmailChange(deps, transaction, 'email_removed', { ...by, user, email, now: clock.now() });
-      return (await removeEmail(transaction, user, key)) ? 'removed' : refuse('not-found');
+      if (!(await removeEmail(transaction, user, key))) return refuse('not-found');
+      await record?.(transaction);
+      return 'removed';
     },
     { isRepeatable: true },
   );

@@ -1,6 +1,7 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { unlockUser } from '#domain/accounts/lock-user.ts';
 import type { AuditActor } from '#domain/audit/audit-event.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
 import { withUserLease } from '#domain/homeserver/user-lease.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -20,6 +21,7 @@ export interface AccountRestoration {
   readonly user: UserId;
   /** The administrator or operator. */
   readonly by: AuditActor;
+  readonly record: RecordAction;
   /** Whether to unlock the account as well. */
   readonly unlocks: boolean;
   /** Aborted when the client has disconnected. */
@@ -32,7 +34,7 @@ export interface AccountRestoration {
  */
 export async function restoreAccount(
   deps: RestoreAccountDeps,
-  { user, by, unlocks, signal }: AccountRestoration,
+  { user, by, record, unlocks, signal }: AccountRestoration,
 ): Promise<'restored' | 'not-found' | HomeserverFailure> {
   const { database, homeserver, clock, log } = deps;
   const found = await findUser(database, user);
@@ -43,6 +45,7 @@ export async function restoreAccount(
       async (transaction) => {
         await reactivateHere(transaction, homeserver, change);
         if (unlocks) await unlockUser(transaction, homeserver, change);
+        await record(transaction);
       },
       { isRepeatable: true },
     );

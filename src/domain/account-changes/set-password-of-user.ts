@@ -1,5 +1,6 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { type Overloaded, overloadedOutcome } from '#domain/accounts/passwords/check-password.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -18,6 +19,7 @@ export interface SetPasswordOfUserDeps extends ReplacePasswordDeps {
 export interface PasswordOfUser extends Omit<PasswordReplacement, 'stored' | 'keptSession'> {
   readonly newPassword: string;
   readonly admin: NonNullable<PasswordReplacement['admin']>;
+  readonly record: RecordAction;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
@@ -46,7 +48,9 @@ export async function setPasswordOfUser(
     async (transaction) => {
       // A deactivated account has no password and must stay without one.
       if ((await findUser(transaction, user))?.isDeactivated !== false) return undefined;
-      return await replacePassword(deps, transaction, replacement, now);
+      const replaced = await replacePassword(deps, transaction, replacement, now);
+      await change.record(transaction);
+      return replaced;
     },
     { isRepeatable: true },
   );

@@ -2,6 +2,7 @@ import { parseStoredEmailAddress, partOfAddress } from '#domain/accounts/email-a
 import type { UserEmail } from '#domain/accounts/list-user-emails.ts';
 import { lockEmails, makeEmailPrimary } from '#domain/accounts/user-emails.ts';
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
@@ -16,7 +17,7 @@ export type SetPrimaryEmailOutcome = 'set' | 'not-found';
 export async function setPrimaryEmail(
   { database, clock, log }: { readonly database: Database; readonly clock: Clock; readonly log: Log },
   { userId: user, email: text, emailKey: key }: UserEmail,
-  { address, userAgent, clientId, detail }: ChangedBy,
+  { address, userAgent, clientId, detail, record }: ChangedBy & { readonly record: RecordAction | undefined },
 ): Promise<SetPrimaryEmailOutcome> {
   const email = parseStoredEmailAddress(text) ?? { address: text, key };
   const outcome = await database.transaction<SetPrimaryEmailOutcome | 'unchanged'>(
@@ -34,6 +35,7 @@ export async function setPrimaryEmail(
         detail: { ...detail, email: partOfAddress(email) },
       });
       await makeEmailPrimary(transaction, user, key);
+      await record?.(transaction);
       return 'set';
     },
     { isRepeatable: true },

@@ -1,4 +1,5 @@
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { makingKnown } from '#domain/homeserver/make-known.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -28,6 +29,8 @@ export interface DisplayNameChange {
   /** As typed; undefined: remove it. */
   readonly displayName: string | undefined;
   readonly by: AuditActor;
+  /** Undefined if users change their own name. */
+  readonly record?: RecordAction | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export interface DisplayNameChange {
  */
 export async function setDisplayName(
   deps: SetDisplayNameDeps,
-  { user, displayName: typed, by }: DisplayNameChange,
+  { user, displayName: typed, by, record }: DisplayNameChange,
 ): Promise<'set' | 'invalid' | 'unavailable'> {
   const displayName = typed === undefined ? undefined : parseDisplayName(typed);
   if (typed !== undefined && displayName === undefined) return 'invalid';
@@ -57,6 +60,7 @@ export async function setDisplayName(
       const userId = toUuid(user.id);
       await transaction.execute(storeDisplayName, { userId, displayName: displayName ?? null, now: new Date(now) });
       await recordAuditEvent(transaction, { kind: 'display_name_changed', at: now, userId: user.id, ...by });
+      await record?.(transaction);
     },
     { isRepeatable: true },
   );

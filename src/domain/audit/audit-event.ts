@@ -13,6 +13,7 @@ export const AUDIT_EVENT_KINDS = [
   'account_locked',
   'account_reactivated',
   'account_unlocked',
+  'admin_action',
   'admin_granted',
   'admin_revoked',
   'application_revoked',
@@ -48,6 +49,11 @@ export const AUDIT_EVENT_KINDS = [
 ] as const;
 export type AuditEventKind = (typeof AUDIT_EVENT_KINDS)[number];
 
+/**
+ * The kind that contains an administrator's address. Every statement that reads events for a user excludes it.
+ */
+export const ADMIN_ACTION = 'admin_action' satisfies AuditEventKind;
+
 export interface AuditEvent {
   readonly kind: AuditEventKind;
   /** Milliseconds since the epoch. */
@@ -58,7 +64,7 @@ export interface AuditEvent {
   readonly sessionId?: Ulid | undefined;
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  readonly detail?: Readonly<Record<string, string | number | boolean>> | undefined;
+  readonly detail?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
 }
 
 /**

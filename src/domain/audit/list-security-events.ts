@@ -10,9 +10,8 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-
-/** Who caused an event: the user, an administrator or operator, or the server itself. */
-export type Actor = 'self' | 'admin' | 'system';
+import { ADMIN_ACTION } from './audit-event.ts';
+import { type Actor, actorOfEvent } from './event-actor.ts';
 
 /** A security event as shown to its user. Times in milliseconds since the epoch. */
 export interface SecurityEvent {
@@ -80,12 +79,15 @@ const COLUMNS = {
   count: `coalesce((e.detail ->> 'count')::integer, 1)`,
 };
 
+/** Actions of administrators contain their address. Their subject sees the event of the change itself. */
+const IS_FOR_USERS = `e.kind <> '${ADMIN_ACTION}'`;
+
 /** Uses index `audit_events_of_user`. */
 const eventsOfUsers = listStatements<EventRow, FilterParams>('security-events-of-users', [
   {
     columns: COLUMNS,
     from: 'audit_events e',
-    where: `e.user_id = owner.id and e.kind = any(:kinds::text[])
+    where: `e.user_id = owner.id and e.kind = any(:kinds::text[]) and ${IS_FOR_USERS}
       and (:since::timestamptz is null or e.created_at >= :since::timestamptz)
       and (:until::timestamptz is null or e.created_at < :until::timestamptz)`,
   },
@@ -113,7 +115,7 @@ export async function countSecurityEvents(
 const byIds = statement<EventRow, OwnedParams>(
   'find-security-events',
   `select ${selectedColumns(COLUMNS)} from audit_events e
-    where ${areOwned('e.id', 'e.user_id')} and e.user_id is not null`,
+    where ${areOwned('e.id', 'e.user_id')} and e.user_id is not null and ${IS_FOR_USERS}`,
 );
 
 /** Finds events by their IDs, in the same order. */
@@ -134,31 +136,12 @@ function filterParams({ kinds, since, until }: SecurityEventFilter): FilterParam
   };
 }
 
-/** Events that only administrators and operators cause. */
-const OF_ADMINS: ReadonlySet<string> = new Set(['account_locked', 'account_unlocked', 'account_reactivated']);
-/** Reasons of sessions that the user ended, here or in an application. */
-const OF_PEOPLE: ReadonlySet<string> = new Set([
-  'logout',
-  'client_revoked',
-  'deactivated',
-  'device_replaced',
-  'password_changed',
-  'password_recovered',
-]);
-
-function actorOf({ kind, reason, by_admin, ip, user_agent }: EventRow): Actor {
-  if (OF_ADMINS.has(kind) || by_admin || reason === 'admin') return 'admin';
-  if (kind === 'session_ended') return OF_PEOPLE.has(reason ?? '') ? 'self' : 'system';
-  // Requests have an address and nearly always a user agent. Operator commands have neither.
-  return ip === null && user_agent === null ? 'admin' : 'self';
-}
-
 function securityEvent(row: EventRow): SecurityEvent {
   return {
     id: fromUuid(row.id),
     userId: fromUuid(row.user_id),
     kind: row.kind,
-    actor: actorOf(row),
+    actor: actorOfEvent(row),
     createdAt: row.created_at,
     address: row.ip ?? undefined,
     userAgent: row.user_agent ?? undefined,

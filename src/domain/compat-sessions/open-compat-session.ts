@@ -1,5 +1,6 @@
 import { ACCEPTED_ACCOUNT_COLUMNS } from '#domain/accounts/passwords/accepted-password.ts';
 import { auditEventIdSql, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type RecordAction, recordedChange } from '#domain/audit/record-admin-action.ts';
 import {
   type ClaimDeps,
   type ClaimParams,
@@ -21,6 +22,7 @@ import { type CompatSessionId, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 
@@ -74,6 +76,8 @@ export interface Proof<Params extends ProofParams> {
   readonly statement: Statement<OpenedRow, Params & SessionParams>;
   /** Lifetime of an access token that cannot be refreshed; undefined: the lifetime of its session. */
   readonly lifetimeSeconds?: number | undefined;
+  /** Undefined if the user signs in. */
+  readonly record?: RecordAction<CompatSessionId>;
   /** @param now milliseconds since the epoch */
   params(now: number): Params;
 }
@@ -134,7 +138,15 @@ async function store<Params extends ProofParams>(
     ...sessionEndParams(deps.homeserver.isConnected),
     ...deps.sessionLimit.hardParams(now),
   };
-  const row = await sendInTurn(deps.database, proof.statement, params, device.isGiven);
+  const { record } = proof;
+  const send = (database: Database) => sendInTurn(database, proof.statement, params, device.isGiven);
+  const recordOpened = async (transaction: Queryable, opened: OpenedRow | undefined): Promise<void> => {
+    if (opened?.is_opened === true) await record?.(transaction, id);
+  };
+  const row =
+    record === undefined
+      ? await send(deps.database)
+      : await recordedChange(deps.database, recordOpened, (_, joined) => send(joined));
   if (row === undefined) return { outcome: { ok: false, reason: 'lost' }, lease: 'kept' };
   const user = toUser(row);
   if (row.is_opened) {

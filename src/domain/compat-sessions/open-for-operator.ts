@@ -1,5 +1,6 @@
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import { type User, userColumns } from '#domain/records/user.ts';
-import { toUuid } from '#platform/base/ids.ts';
+import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {
   type ClientDevice,
@@ -22,18 +23,20 @@ export interface IssuedByOperator {
   readonly isAdmin: boolean;
   /** Undefined: the token is valid as long as the session. */
   readonly lifetimeSeconds: number | undefined;
+  readonly record: RecordAction<CompatSessionId>;
 }
 
 /** Opens a session for an operator, without a password. Throws like `claimDevice`. */
 export async function openCompatSessionForOperator(
   deps: OpenCompatSessionDeps,
-  { user, isAdmin, lifetimeSeconds }: IssuedByOperator,
+  { user, isAdmin, lifetimeSeconds, record }: IssuedByOperator,
   device: ClientDevice,
   waiting: Waiting,
 ): Promise<OpenCompatSessionOutcome> {
   const proof = {
     user,
     lifetimeSeconds,
+    record,
     take: (params: RoomParams) => deps.database.first(claimSpace, params),
     statement: openForOperator,
     params: (now: number) => ({ userId: toUuid(user.id), now: new Date(now), isAdmin }),

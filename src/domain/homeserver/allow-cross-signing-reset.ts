@@ -3,6 +3,7 @@
  * the user completes the reset in a chat client.
  */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { UserId } from '#platform/base/ids.ts';
@@ -23,6 +24,8 @@ export interface AllowResetDeps {
 export interface AllowedReset {
   readonly user: { readonly id: UserId; readonly username: string };
   readonly by: AuditActor;
+  /** Undefined if users do this for themselves. */
+  readonly record: RecordAction | undefined;
   /** Language of the request; undefined to use the account's language. */
   readonly language: string | undefined;
 }
@@ -33,7 +36,7 @@ export interface AllowedReset {
  */
 export async function allowCrossSigningReset(
   deps: AllowResetDeps,
-  { user, by, language }: AllowedReset,
+  { user, by, record, language }: AllowedReset,
 ): Promise<'allowed' | 'unavailable'> {
   const { database, homeserver, clock, log, sendsNotices } = deps;
   const context = { kind: 'request' } as const;
@@ -53,6 +56,7 @@ export async function allowCrossSigningReset(
       const eventId = await recordAuditEvent(transaction, event);
       if (sendsNotices)
         await queueNotice(transaction, 'cross_signing_reset', { user: user.id, eventId, language, now });
+      await record?.(transaction);
     },
     { isRepeatable: true },
   );

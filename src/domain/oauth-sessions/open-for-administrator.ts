@@ -4,6 +4,7 @@
  */
 
 import type { AuditEvent } from '#domain/audit/audit-event.ts';
+import { type RecordAction, recordedChange } from '#domain/audit/record-admin-action.ts';
 import {
   type ClaimParams,
   type ClaimRow,
@@ -16,6 +17,7 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { type ClientId, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { type OpeningParams, openingCtes, openingParams, sendInTurn } from './open-session.ts';
@@ -34,6 +36,7 @@ export interface OrderedSession {
   readonly isPermanent: boolean;
   /** `AuditActor.detail`. */
   readonly detail: AuditEvent['detail'];
+  readonly record: RecordAction<OAuth2SessionId>;
   /** Signals whether the caller is still waiting for the tokens. `RequestContext` implements it. */
   readonly waiting: Redeeming<never, never>['waiting'];
 }
@@ -50,8 +53,7 @@ export type OrderedSessionOutcome =
 
 /**
  * Stores session, tokens and event, or nothing. Applies the session limit of clients that cannot ask the user. Runs one
- * statement, or two for a device at a homeserver. With a session limit, or for a device without a homeserver, runs a
- * transaction of two. Throws like `claimDevice`.
+ * transaction, and one statement before it for a device at a homeserver. Throws like `claimDevice`.
  */
 export async function openSessionForAdministrator(
   deps: RedeemDeps,
@@ -80,7 +82,7 @@ export async function openSessionForAdministrator(
 async function store(
   { clock, database, sessionLimit }: RedeemDeps,
   settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
-  { user, clientId, scope, device, isPermanent, detail }: OrderedSession,
+  { user, clientId, scope, device, isPermanent, detail, record }: OrderedSession,
   leaseOwner: string | null,
 ): Promise<Written<OrderedSessionOutcome>> {
   const now = clock.now();
@@ -105,7 +107,12 @@ async function store(
     ...openingParams(opening, where, sessionLimit.hardParams(now), leaseOwner),
     clientId: toUuid(clientId),
   };
-  const row = await sendInTurn(database, openForAdministrator, params, device !== undefined);
+  const recordOpened = async (transaction: Queryable, opened: OpenedRow | undefined): Promise<void> => {
+    if (opened?.is_opened === true) await record(transaction, sessionId);
+  };
+  const row = await recordedChange(database, recordOpened, (_, joined) =>
+    sendInTurn(joined, openForAdministrator, params, device !== undefined),
+  );
   if (row?.is_opened === true) {
     return { outcome: { ok: true, sessionId, accessToken, refreshToken }, lease: 'given-back' };
   }

@@ -5,6 +5,7 @@
  */
 
 import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type RecordAction, recordedChange } from '#domain/audit/record-admin-action.ts';
 import {
   type ClaimDeps,
   type ClaimParams,
@@ -19,6 +20,7 @@ import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { type ClientId, newId, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 
@@ -46,6 +48,7 @@ export interface OrderedPersonalSession {
   /** Undefined if the token works until it is revoked. */
   readonly lifetimeSeconds: number | undefined;
   readonly by: AuditActor;
+  readonly record: RecordAction<PersonalSessionId>;
   /** Whether the client still waits for the token. `RequestContext` implements this. */
   readonly waiting: Pick<DeviceClaim<ClaimRow, unknown>, 'signal' | 'beginWrite'>;
 }
@@ -56,8 +59,8 @@ export type PersonalSessionOutcome =
   | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'owner' };
 
 /**
- * Stores the session, token and event, or nothing. Runs one statement, or two for a device at a homeserver. Throws the
- * same errors as `claimDevice`.
+ * Stores the session, token and events in one transaction, or nothing. A device at a homeserver takes one more
+ * statement. Throws the same errors as `claimDevice`.
  */
 export async function issuePersonalToken(
   deps: ClaimDeps,
@@ -78,13 +81,13 @@ export async function issuePersonalToken(
 
 async function store(
   { clock, database }: ClaimDeps,
-  { owner, actor, name, scope, deviceId, lifetimeSeconds, by }: OrderedPersonalSession,
+  { owner, actor, name, scope, deviceId, lifetimeSeconds, by, record }: OrderedPersonalSession,
   leaseOwner: string | null,
 ): Promise<Written<PersonalSessionOutcome>> {
   const now = clock.now();
   const sessionId = newId<'personal-session'>(now);
   const accessToken = newToken('mpt');
-  const row = await database.first(open, {
+  const params = {
     sessionId: toUuid(sessionId),
     ownerUserId: owner.kind === 'user' ? toUuid(owner.id) : null,
     ownerClientId: owner.kind === 'client' ? toUuid(owner.id) : null,
@@ -100,7 +103,11 @@ async function store(
     auditEventId: newAuditEventId(now),
     clientId: by.clientId === undefined ? null : toUuid(by.clientId),
     detail: by.detail === undefined ? null : JSON.stringify(by.detail),
-  });
+  };
+  const recordOpened = async (transaction: Queryable, opened: OpenedRow | undefined): Promise<void> => {
+    if (opened?.is_opened === true) await record(transaction, sessionId);
+  };
+  const row = await recordedChange(database, recordOpened, (transaction) => transaction.first(open, params));
   if (row === undefined) return { outcome: { ok: false, reason: 'gone' }, lease: 'kept' };
   if (row.is_opened) return { outcome: { ok: true, sessionId, accessToken }, lease: 'given-back' };
   const reason = row.is_deactivated ? 'deactivated' : 'owner';

@@ -5,7 +5,7 @@ import {
   personalTokenIsCurrent,
 } from '#domain/records/liveness/personal-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type PersonalSessionId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, newId, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -13,7 +13,8 @@ import { newToken } from '#protocol/oauth/token-format.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
 export type RegenerationOutcome =
-  | { readonly ok: true; readonly accessToken: string }
+  /** `actor`: the user that the token acts as. */
+  | { readonly ok: true; readonly accessToken: string; readonly actor: UserId }
   /** `foreign`: the session has another owner. `over`: it was revoked, or its account or owner is not usable. */
   | { readonly ok: false; readonly reason: 'foreign' | 'gone' | 'over' };
 
@@ -42,12 +43,13 @@ export async function regeneratePersonalToken(
       now: new Date(now),
       expiresAt: lifetimeSeconds === undefined ? null : new Date(now + lifetimeSeconds * 1000),
     });
-    return { ok: true, accessToken };
+    return { ok: true, accessToken, actor: fromUuid(held.actor_user_id) };
   };
   return await database.transaction(regenerate, { isRepeatable: true });
 }
 
 interface HeldRow {
+  readonly actor_user_id: string;
   readonly owner_user_id: string | null;
   readonly owner_client_id: string | null;
   readonly is_live: boolean;
@@ -55,7 +57,7 @@ interface HeldRow {
 
 const hold = statement<HeldRow, { readonly sessionId: string }>(
   'hold-personal-session',
-  `select s.owner_user_id, s.owner_client_id,
+  `select s.actor_user_id, s.owner_user_id, s.owner_client_id,
           ${personalSessionIsLive('s')} and not (${accountIsDeactivated('u')}) and ${ownerIsUsable('s', 'o', 'c')} as is_live
      from personal_sessions s
      join users u on u.id = s.actor_user_id

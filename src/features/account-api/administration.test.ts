@@ -1,6 +1,6 @@
 /** Account changes that administrators make with a token (account-graphql 4.1, 5.5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -154,6 +154,57 @@ function lastLine(event: string): string | undefined {
 
 /** The response without the request identifier. */
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/(POST)-\d+/g, '$1')}`;
+
+describe('an action of an administrator', () => {
+  const EMAIL = 'mutation($id: ID!, $email: String!) { addEmail(input: { userId: $id, email: $email }) { status } }';
+  const NAME = 'mutation($id: ID!) { setDisplayName(input: { userId: $id, displayName: "Bo" }) { status } }';
+  async function actions() {
+    return await rows<{ operation: string; type: string; target: string; ip: string; changed: unknown }>(
+      `select detail ->> 'operation' as operation, detail ->> 'target_type' as type, detail ->> 'target' as target,
+              host(ip) as ip, detail -> 'changed' as changed
+         from audit_events
+        where user_id = $1::uuid and kind = 'admin_action' and detail ->> 'admin' = $2::text order by id`,
+      adminId,
+    );
+  }
+
+  test('is recorded with the address, which the event of the user lacks', async () => {
+    for (const [mutation, more] of [
+      [LOCK, {}],
+      [UNLOCK, {}],
+      [SET_ADMIN, { may: false }],
+      [EMAIL, { email: `second.${username}@mail.example` }],
+      [NAME, {}],
+    ] as const) {
+      payloadOf(await admin.query(mutation, { id: `user:${id}`, ...more }));
+      clock.advanceSeconds(1);
+    }
+    const ofUser = { type: 'user', target: id, ip: '127.0.0.1' };
+    expect(await actions()).toEqual([
+      { operation: 'lockUser', ...ofUser, changed: ['locked_at'] },
+      { operation: 'unlockUser', ...ofUser, changed: ['locked_at', 'deactivated_at'] },
+      { operation: 'setCanRequestAdmin', ...ofUser, changed: ['admin'] },
+      { operation: 'addEmail', ...ofUser, type: 'user-email', target: expect.any(String), changed: null },
+      { operation: 'setDisplayName', ...ofUser, changed: ['displayname'] },
+    ]);
+    expect(
+      await rows(`select id from audit_events where user_id = $1::uuid and detail ->> 'actor' = 'admin'
+       and kind <> 'admin_action' and ip is not null`),
+    ).toEqual([]);
+  });
+
+  test('names a session that the administrator ends, but not one that its user ends', async () => {
+    const sessions = await rows<{ id: string }>('select id from user_sessions where user_id = $1::uuid');
+    const [session] = sessions.map((row) => fromUuid(row.id));
+    const end = 'mutation($id: ID!) { endBrowserSession(input: { browserSessionId: $id }) { status } }';
+    expect(payloadOf(await admin.query(end, { id: `browser_session:${session}` }))).toEqual({ status: 'ENDED' });
+    expect(await actions()).toMatchObject([{ operation: 'endBrowserSession', type: 'user-session', target: session }]);
+    person = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { data } = await person.query('{ viewerSession { ... on Node { id } } }');
+    payloadOf(await person.query(end, { id: Object(data).viewerSession.id }));
+    expect(await actions()).toHaveLength(1);
+  });
+});
 
 describe('lockUser', () => {
   test('blocks all access, notifies the user and the homeserver, and records the administrator', async () => {

@@ -121,9 +121,10 @@ test('the subject is a partial email address, a provider, or a session name', as
   await insertEvent('session_ended', { reason: 'inactive' }, { at: clock.now() + 3 });
   await insertEvent('session_ended', { reason: 'admin' }, { at: clock.now() + 4 });
   await insertEvent('account_reactivated', null, { at: clock.now() + 5 });
-  // Users see neither the granting of administrator rights nor event kinds that this version does not know.
+  // Users see neither the granting of administrator rights, nor actions of administrators, nor unknown kinds.
   await insertEvent('admin_granted', null, { at: clock.now() + 6 });
   await insertEvent('of_tomorrow', null, { at: clock.now() + 7 });
+  await insertEvent('admin_action', { actor: 'admin' }, { at: clock.now() + 8 });
   expect(await list(since, 'kind actor subject')).toEqual([
     { kind: 'EMAIL_ADDED', actor: 'SELF', subject: 'o…@mail.example' },
     { kind: 'UPSTREAM_LINKED', actor: 'SELF', subject: 'Harbour' },

@@ -53,7 +53,8 @@ async function link(user: string, groups: readonly string[]): Promise<void> {
 async function eventsOf(user: string): Promise<readonly string[]> {
   const rows = await sql<{ kind: string }>(
     service.database,
-    `select kind from audit_events where user_id = $1::uuid and detail ->> 'actor' = 'admin' order by id`,
+    `select kind from audit_events
+      where user_id = $1::uuid and detail ->> 'actor' = 'admin' and kind <> 'admin_action' order by id`,
     [uuidOf(user)],
   );
   return rows.map(({ kind }) => kind);

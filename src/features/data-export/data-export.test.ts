@@ -277,6 +277,19 @@ describe("an archive's content", () => {
     expect([...files.keys()].filter((name) => !files.get('README.txt')?.includes(name))).toEqual(['README.txt']);
   });
 
+  test("has no actions of administrators, which contain the administrator's address (S-202)", async () => {
+    await sql(
+      service.database,
+      `insert into audit_events (id, kind, user_id, ip, user_agent, detail, created_at)
+       select gen_random_uuid(), 'admin_action', $1::uuid, '198.51.100.77', 'console', '{"actor": "admin"}', now()`,
+      [toUuid(userId)],
+    );
+    const files = readZip((await download(await made())).body);
+    const activity = files.get('activity.json') ?? '';
+    expect(activity).toContain('registered');
+    expect(activity).not.toMatch(/admin_action|198\.51\.100\.77|console/);
+  });
+
   test('is complete for large numbers of records, as valid JSON', async () => {
     await sql(
       service.database,

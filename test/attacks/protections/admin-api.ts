@@ -7,7 +7,27 @@ const MATRIX = 'test/attacks/admin-matrix.test.ts';
 
 const PERSONAL = 'src/features/admin-api/personal-sessions.test.ts';
 
+const CHANGES = 'src/features/admin-api/audit-of-changes.test.ts';
+
 export const ADMIN_API: readonly Protection[] = [
+  {
+    name: 'audit-of-changes',
+    what: 'a change by an administrator is stored with its event, or not at all',
+    attack: 202,
+    removals: [{ text: 'await record(transaction, done);\n      return done;', instead: 'return done;' }],
+    test: CHANGES,
+    testName: 'changes nothing if its event cannot be stored, and is recorded otherwise',
+  },
+  {
+    name: 'audit-actions-hidden',
+    what: "users do not see events that contain an administrator's address",
+    attack: 202,
+    removals: [
+      { text: "const IS_FOR_USERS = `e.kind <> '${ADMIN_ACTION}'`;", instead: 'const IS_FOR_USERS = `true`;' },
+    ],
+    test: 'src/features/data-export/data-export.test.ts',
+    testName: "has no actions of administrators, which contain the administrator's address",
+  },
   {
     name: 'personal-token-rights',
     what: 'a personal token has admin rights while its account and its owner have them',

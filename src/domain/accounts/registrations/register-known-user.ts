@@ -15,7 +15,7 @@ interface Deps extends RegisterUserDeps {
  */
 export async function registerKnownUser(
   deps: Deps,
-  registration: Omit<Registration, 'id'>,
+  registration: Omit<Registration, 'id'> & Required<Pick<Registration, 'record'>>,
   avatarUrl: string | undefined,
 ): Promise<
   RegistrationOutcome | { readonly ok: false; readonly reason: 'homeserver'; readonly failure: HomeserverFailure }

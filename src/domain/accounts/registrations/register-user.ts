@@ -1,4 +1,5 @@
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import type { UserId } from '#platform/base/ids.ts';
@@ -24,6 +25,8 @@ export interface Registration {
   readonly password: StoredHash | undefined;
   /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
+  /** Undefined if nobody creates the account for its user. */
+  readonly record?: RecordAction<UserId>;
   /** Links the account to upstream identities. An exception rolls everything back. */
   readonly bindIdentities?: (transaction: Transaction, user: UserId) => Promise<void>;
   /** Milliseconds since the epoch. */
@@ -60,6 +63,7 @@ export async function registerUser(
     await registration.bindIdentities?.(transaction, id);
     await queueProvisioning(transaction, homeserver, { userId: id, displayName, now });
     await recordAuditEvent(transaction, { kind: 'registered', at: now, userId: id, ...by });
+    await registration.record?.(transaction, id);
     return { ok: true, id };
   });
 }

@@ -7,6 +7,7 @@ import { adminActor } from '#domain/audit/administrator.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { homeserverUnavailable } from '../context/graphql-refusal.ts';
+import { recordAs } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { User, type UserModel, userModel } from './models.ts';
 
@@ -63,6 +64,10 @@ async function addUser(username: string, skipsHomeserver: boolean, context: Acco
     emails: [],
     password: undefined,
     by: adminActor(admin),
+    record: async (transaction, id) => {
+      const target = { type: 'user', id, userId: id };
+      await recordAs(admin, context, { operation: 'addUser', target })(transaction);
+    },
     now: clock.now(),
   });
   if (!outcome.ok) {

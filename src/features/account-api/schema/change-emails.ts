@@ -13,6 +13,7 @@ import { actorOf } from '../context/actor.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { confirmPerson } from '../context/confirm-person.ts';
 import { refusal } from '../context/graphql-refusal.ts';
+import { recordAs, recordIfAdministrator } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { emailViolations } from './email-violations.ts';
 import { findUser, findUserEmail } from './find-objects.ts';
@@ -122,7 +123,11 @@ async function removeEmail(
     throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });
   }
   const deps = { ...context.core, keepsOneEmail: account.keepsOneEmail };
-  const outcome = await removeOwnEmail(deps, email, changedBy(context, email.userId));
+  const target = { type: 'user-email', id: email.id, userId: email.userId };
+  const outcome = await removeOwnEmail(deps, email, {
+    ...changedBy(context, email.userId),
+    record: recordIfAdministrator(context, { operation: 'removeEmail', target }),
+  });
   context.forget();
   switch (outcome) {
     case 'removed':
@@ -141,7 +146,7 @@ interface AddInput {
 }
 
 async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, context: AccountContext): Promise<Added> {
-  requireAdmin(context);
+  const admin = requireAdmin(context);
   const { core, browser, request } = context;
   const user = await findUser(idOf('User', userId), context);
   if (user === undefined) throw new LatchkeyError('not_found');
@@ -153,7 +158,13 @@ async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, con
   }
   const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
   if (email === undefined) return { status: 'INVALID', user };
-  const outcome = await addEmailUnproven(core, user.id, email, changedBy(context, user.id));
+  const outcome = await addEmailUnproven(core, user.id, email, {
+    ...changedBy(context, user.id),
+    record: async (transaction, id) => {
+      const target = { type: 'user-email', id, userId: user.id };
+      await recordAs(admin, context, { operation: 'addEmail', target })(transaction);
+    },
+  });
   context.forget();
   if (outcome.ok) return { status: 'ADDED', user, email: await findUserEmail(outcome.id, context) };
   switch (outcome.reason) {
@@ -170,7 +181,11 @@ async function choosePrimaryEmail(nodeId: string, context: AccountContext): Prom
   const email = await findUserEmail(idOf('UserEmail', nodeId), context);
   if (email === undefined) return { status: 'NOT_FOUND' };
   requireEmailChangeAllowed(context);
-  const outcome = await setPrimaryEmail(context.core, email, changedBy(context, email.userId));
+  const target = { type: 'user-email', id: email.id, userId: email.userId };
+  const outcome = await setPrimaryEmail(context.core, email, {
+    ...changedBy(context, email.userId),
+    record: recordIfAdministrator(context, { operation: 'setPrimaryEmail', target, changed: ['primary'] }),
+  });
   context.forget();
   return outcome === 'set' ? { status: 'SET', user: await findUser(email.userId, context) } : { status: 'NOT_FOUND' };
 }

@@ -13,6 +13,7 @@ import { parseScope } from '#protocol/oauth/scopes.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { refusal } from '../context/graphql-refusal.ts';
+import { recordAs } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findOauth2Session, findUser } from './find-objects.ts';
 import { Oauth2Session } from './models.ts';
@@ -85,6 +86,10 @@ async function create(
         : { id: deviceId, name: deviceName(client, core.config.i18n.defaultLanguage, undefined) },
     isPermanent,
     detail: adminActor(admin).detail,
+    record: async (transaction, id) => {
+      const target = { type: 'oauth2-session', id, userId: user.id };
+      await recordAs(admin, context, { operation: 'createOauth2Session', target })(transaction);
+    },
     waiting: request,
   });
   if (!outcome.ok) throw failureOf(outcome.reason);

@@ -4,6 +4,7 @@ import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
 import { requireRecentAuthentication, requireSelf } from '../context/authorization.ts';
 import { homeserverUnavailable, refusal } from '../context/graphql-refusal.ts';
+import { recordIfAdministrator } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findUser } from './find-objects.ts';
 import { User, type UserModel } from './models.ts';
@@ -37,7 +38,9 @@ async function allow(nodeId: string, context: AccountContext): Promise<UserModel
   if (user === undefined) return undefined;
   // An administrator's language need not be the user's.
   const language = reads === 'anybody' ? undefined : browser.pages.language(request).language;
-  const outcome = await allowCrossSigningReset(core, { user, by: actorOf(context, id), language });
+  const target = { type: 'user', id, userId: id };
+  const record = recordIfAdministrator(context, { operation: 'allowUserCrossSigningReset', target });
+  const outcome = await allowCrossSigningReset(core, { user, by: actorOf(context, id), record, language });
   if (outcome === 'unavailable') throw homeserverUnavailable();
   return user;
 }

@@ -5,6 +5,7 @@ import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf, actsAsAdministrator } from '../context/actor.ts';
+import { recordIfAdministrator, withRecord } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findBrowserSession, findCompatSession, findOauth2Session } from './find-objects.ts';
 import {
@@ -84,7 +85,14 @@ async function endBrowserSession(nodeId: string, context: AccountContext): Promi
   const session = await findBrowserSession(id, context);
   if (session === undefined) return { status: 'NOT_FOUND' };
   const { core, browser, caller, request } = context;
-  await signOut(core, { userId: session.userId, which: id, ...endedBy(context, session.userId) });
+  const { userId } = session;
+  const record = recordIfAdministrator(context, {
+    operation: 'endBrowserSession',
+    target: { type: 'user-session', id, userId },
+  });
+  await withRecord(core.database, record, async (database) => {
+    await signOut({ ...core, database }, { userId, which: id, ...endedBy(context, userId) });
+  });
   if (caller.kind === 'browser' && caller.session.id === id) browser.viewers.forget(request);
   context.forget();
   return { status: 'ENDED', session: await findBrowserSession(id, context) };
@@ -95,10 +103,13 @@ async function endCompatSession(nodeId: string, context: AccountContext): Promis
   const session = await findCompatSession(id, context);
   if (session === undefined) return { status: 'NOT_FOUND' };
   const { database, homeserver } = context.core;
-  await finishCompatSession(database, id, {
-    syncsDevices: homeserver.isConnected,
-    ...endedBy(context, session.userId),
+  const { userId } = session;
+  const record = recordIfAdministrator(context, {
+    operation: 'endCompatSession',
+    target: { type: 'compat-session', id, userId },
   });
+  const end = { syncsDevices: homeserver.isConnected, ...endedBy(context, userId) };
+  await withRecord(database, record, async (joined) => await finishCompatSession(joined, id, end));
   context.forget();
   return { status: 'ENDED', session: await findCompatSession(id, context) };
 }
@@ -108,8 +119,13 @@ async function endOauth2Session(nodeId: string, context: AccountContext): Promis
   const session = await findOauth2Session(id, context);
   if (session === undefined) return { status: 'NOT_FOUND' };
   const { database, homeserver } = context.core;
-  const syncsDevices = homeserver.isConnected;
-  await endOAuth2Session(database, id, { syncsDevices, ...endedBy(context, session.userId) });
+  const { userId } = session;
+  const record = recordIfAdministrator(context, {
+    operation: 'endOauth2Session',
+    target: { type: 'oauth2-session', id, userId },
+  });
+  const end = { syncsDevices: homeserver.isConnected, ...endedBy(context, userId) };
+  await withRecord(database, record, async (joined) => await endOAuth2Session(joined, id, end));
   context.forget();
   return { status: 'ENDED', session: await findOauth2Session(id, context) };
 }

@@ -6,6 +6,7 @@ import { adminActor } from '#domain/audit/administrator.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { homeserverUnavailable } from '../context/graphql-refusal.ts';
+import { recordAs, withRecord } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findUser } from './find-objects.ts';
 import { User, type UserModel } from './models.ts';
@@ -67,7 +68,16 @@ async function lock(nodeId: string, deactivates: boolean, context: AccountContex
   const found = await findUser(idOf('User', nodeId), context);
   if (found === undefined) return { status: 'NOT_FOUND' };
   const end = deactivates ? { isErased: false } : undefined;
-  await lockAccount(core, { user: found.id, by: adminActor(admin), end, now: core.clock.now() });
+  const target = { type: 'user', id: found.id, userId: found.id };
+  const changed = deactivates ? ['locked_at', 'deactivated_at'] : ['locked_at'];
+  await withRecord(
+    core.database,
+    recordAs(admin, context, { operation: 'lockUser', target, changed }),
+    async (database) => {
+      const lock = { user: found.id, by: adminActor(admin), end, now: core.clock.now() };
+      await lockAccount({ ...core, database }, lock);
+    },
+  );
   context.forget();
   core.log.info('account.locked', 'account locked by administrator', {
     user: found.id,
@@ -82,7 +92,15 @@ async function unlock(nodeId: string, context: AccountContext): Promise<Unlocked
   const admin = requireAdmin(context);
   const { core, request } = context;
   const user = idOf('User', nodeId);
-  const outcome = await restoreAccount(core, { user, by: adminActor(admin), unlocks: true, signal: request.signal });
+  const changed = ['locked_at', 'deactivated_at'];
+  const action = { operation: 'unlockUser', target: { type: 'user', id: user, userId: user }, changed };
+  const outcome = await restoreAccount(core, {
+    user,
+    by: adminActor(admin),
+    record: recordAs(admin, context, action),
+    unlocks: true,
+    signal: request.signal,
+  });
   if (outcome === 'not-found') return { status: 'NOT_FOUND' };
   if (outcome !== 'restored') throw homeserverUnavailable();
   context.forget();

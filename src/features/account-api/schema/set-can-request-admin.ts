@@ -1,8 +1,10 @@
 /** Which users may request the admin scope (account-graphql 5.5). */
 import { setAdmin } from '#domain/accounts/admin-mark.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
+import { recordedChange } from '#domain/audit/record-admin-action.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
+import { recordAs } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findUser } from './find-objects.ts';
 import { User, type UserModel } from './models.ts';
@@ -31,7 +33,9 @@ async function set(nodeId: string, isAdmin: boolean, context: AccountContext): P
   const user = await findUser(idOf('User', nodeId), context);
   if (user === undefined) return undefined;
   const mark = { user: user.id, isAdmin, by: adminActor(admin), now: clock.now() };
-  const isChanged = await database.transaction((transaction) => setAdmin(transaction, mark), { isRepeatable: true });
+  const target = { type: 'user', id: user.id, userId: user.id };
+  const record = recordAs(admin, context, { operation: 'setCanRequestAdmin', target, changed: ['admin'] });
+  const isChanged = await recordedChange(database, record, (transaction) => setAdmin(transaction, mark));
   context.forget();
   if (isChanged) {
     log.info('account.admin_set', 'right to request admin scopes changed by administrator', {

@@ -5,6 +5,7 @@ import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
 import { requireSelf } from '../context/authorization.ts';
 import { homeserverUnavailable, refusal } from '../context/graphql-refusal.ts';
+import { recordIfAdministrator } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findUser } from './find-objects.ts';
 import { User, type UserModel } from './models.ts';
@@ -48,7 +49,9 @@ async function set(nodeId: string, displayName: string | undefined, context: Acc
     throw refusal('FEATURE_DISABLED', 'changing display names is disabled');
   const user = await findUser(id, context);
   if (user === undefined) throw new LatchkeyError('not_found');
-  const outcome = await setDisplayName(core, { user, displayName, by: actorOf(context, id) });
+  const action = { operation: 'setDisplayName', target: { type: 'user', id, userId: id }, changed: ['displayname'] };
+  const record = recordIfAdministrator(context, action);
+  const outcome = await setDisplayName(core, { user, displayName, by: actorOf(context, id), record });
   context.forget();
   switch (outcome) {
     case 'set':

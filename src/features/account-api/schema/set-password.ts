@@ -12,6 +12,7 @@ import type { AccountContext } from '../context/account-context.ts';
 import { requireSelf } from '../context/authorization.ts';
 import type { Caller } from '../context/caller.ts';
 import { refusal } from '../context/graphql-refusal.ts';
+import { recordAs } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { idOf } from './node.ts';
 import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from './set-password-payload.ts';
@@ -131,10 +132,13 @@ async function changeInApplication(
 async function setAsAdmin(
   user: UserId,
   input: Input,
-  { clientId, user: admin }: Extract<Caller, { readonly kind: 'oauth' }>,
+  { clientId, user: caller }: Extract<Caller, { readonly kind: 'oauth' }>,
   context: AccountContext,
 ): Promise<SetPassword> {
-  const change = { ...changeOf(input, context), user, admin: { clientId, userId: admin?.id } };
+  const admin = { clientId, userId: caller?.id };
+  const target = { type: 'user', id: user, userId: user };
+  const record = recordAs(admin, context, { operation: 'setPassword', target, changed: ['password'] });
+  const change = { ...changeOf(input, context), user, admin, record };
   const outcome = await setPasswordOfUser(context.core, change);
   if (outcome.ok) {
     context.forget();

@@ -14,6 +14,8 @@ export interface Resource<Item extends { readonly id: string }> {
   readonly description: string;
   /** For a record that every record of another kind has exactly one of: that kind, and the end of its path. */
   readonly part?: { readonly of: string; readonly path: string };
+  /** Returns the account that a record belongs to (UUID), so that events about the record name it. */
+  accountOf?(item: Item): string | null;
   /** Members of `attributes`, for the API description. */
   readonly attributes: z.ZodObject;
   attributesOf(item: Item, core: Core): Readonly<Record<string, unknown>>;

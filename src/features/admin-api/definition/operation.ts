@@ -1,12 +1,14 @@
 /** Defines an operation of the API: its route, description and handler. */
 import { z } from 'zod';
+import { type AdminAction, recordAdminAction, recordedChange } from '#domain/audit/record-admin-action.ts';
 import type { Core } from '#domain/core.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
-import { parseId, type Ulid } from '#platform/base/ids.ts';
+import { fromUuid, parseId, type Ulid } from '#platform/base/ids.ts';
 import type { JsonRules } from '#platform/http/json-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
+import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import type { Chosen, Listing } from '#platform/postgres/listing.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 import type { AdminCaller } from './caller.ts';
@@ -190,8 +192,10 @@ interface ActionDefinition<Item extends { readonly id: string }> {
   readonly errors?: readonly ErrorCode[];
   /** The response has no record, because it is deleted or not shown. */
   readonly isSilent?: boolean;
-  /** Changes the record. Its new state is read afterwards. */
-  readonly run: (call: AdminCall, item: Item) => Promise<void>;
+  /**
+   * Changes the record with `change`, which records it as this action. The record's new state is read afterwards.
+   */
+  readonly run: (call: AdminCall, item: Item, action: AdminAction) => Promise<void>;
 }
 
 /** Defines a change of one record, which the response shows. */
@@ -212,13 +216,47 @@ export function actionOperation<Item extends { readonly id: string }>(definition
       const { core, context } = call;
       const target = idOfPath(context);
       const item = await findOr404(call, source, resource);
-      await definition.run(call, item);
+      const account = resource.accountOf?.(item) ?? undefined;
+      const userId = account === undefined ? undefined : fromUuid<'user'>(account);
+      await definition.run(call, item, { operation: id, target: { type: resource.type, id: target, userId } });
       logAction(call, id, target);
       if (isSilent) return { status: 204, headers: noStore };
       const changed = (await source.find(core, target)) ?? item;
       return single(200, resource, changed, { ...call, action });
     },
   };
+}
+
+/**
+ * Runs a change in one transaction with its event, so that neither exists without the other. Throw to roll back.
+ * @param action of the event; a function if it depends on the result
+ * @param work receives the transaction, and the services with the transaction as their database
+ */
+export async function change<T>(
+  call: AdminCall,
+  action: AdminAction | ((done: T) => AdminAction),
+  work: (core: JoinedCore, transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const { core } = call;
+  return await recordedChange(
+    core.database,
+    (transaction, done) => record(call, typeof action === 'function' ? action(done) : action, transaction),
+    (transaction, joined) => work({ ...core, database: joined }, transaction),
+  );
+}
+
+type JoinedCore = Omit<Core, 'database'> & { readonly database: Database };
+
+/** Records a change in its transaction. For operations that do something before or after it, such as a hash. */
+export async function record(
+  { core, context, caller }: AdminCall,
+  action: AdminAction,
+  transaction: Queryable,
+): Promise<void> {
+  const { clientAddress: address, userAgent, task } = context;
+  const { clientId, user } = caller;
+  const source = { actor: 'admin', userId: user?.id, clientId, requestId: task.id, address, userAgent } as const;
+  await recordAdminAction(transaction, source, action, core.clock.now());
 }
 
 /** Logs one line per change: the administrator, the operation and the record (operations 4.1). */

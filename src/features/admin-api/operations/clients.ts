@@ -11,6 +11,7 @@ import { type Resource, time, timeOrNull } from '../definition/documents.ts';
 import { filter, flag, text } from '../definition/fields.ts';
 import {
   actionOperation,
+  change,
   getOperation,
   listOperation,
   missing,
@@ -102,12 +103,14 @@ export const clientOperations: readonly Operation[] = [
     ...SHARED,
     errors: ['client_is_static'],
     isSilent: true,
-    run: async ({ core }, { id }) => {
+    run: async (call, { id }, action) => {
       const client = fromUuid<'client'>(id);
-      const outcome = await deleteDynamicClient({ ...core, ...clientSessionEnder(core.homeserver) }, client);
-      if (outcome === 'static') throw new LatchkeyError('client_is_static');
-      if (outcome === 'unknown') throw missing(CLIENT.type);
-      core.clients.forget(client);
+      await change(call, action, async (core) => {
+        const outcome = await deleteDynamicClient({ ...core, ...clientSessionEnder(core.homeserver) }, client);
+        if (outcome === 'static') throw new LatchkeyError('client_is_static');
+        if (outcome === 'unknown') throw missing(CLIENT.type);
+      });
+      call.core.clients.forget(client);
     },
   }),
 ];

@@ -9,6 +9,7 @@ import { type Resource, single, time, timeOrNull } from '../definition/documents
 import { filter, text } from '../definition/fields.ts';
 import {
   actionOperation,
+  change,
   getOperation,
   idOfPath,
   type ListSource,
@@ -98,10 +99,13 @@ export const jobOperations: readonly Operation[] = [
       const id = idOfPath(context);
       const now = core.clock.now();
       const given = await source.find(core, id);
-      const outcome = await retryJob(core.database, id, now);
-      if (given === undefined || outcome === 'absent') throw missing(JOB.type);
-      if (outcome === 'not-dead') throw new LatchkeyError('job_not_dead');
-      if (outcome === 'waiting') throw new LatchkeyError('job_superseded');
+      if (given === undefined) throw missing(JOB.type);
+      await change(call, { operation: 'retryJob', target: { type: JOB.type, id } }, async (_, transaction) => {
+        const outcome = await retryJob(transaction, id, now);
+        if (outcome === 'absent') throw missing(JOB.type);
+        if (outcome === 'not-dead') throw new LatchkeyError('job_not_dead');
+        if (outcome === 'waiting') throw new LatchkeyError('job_superseded');
+      });
       logAction(call, 'retryJob', id);
       // Not read back, because the job may already be completed.
       const begun = { status: 'available', attempt: 0, created_at: now, scheduled_at: now, failed_at: null } as const;
@@ -116,10 +120,12 @@ export const jobOperations: readonly Operation[] = [
     ...SHARED,
     errors: ['job_running'],
     isSilent: true,
-    run: async ({ core, context }) => {
-      const outcome = await deleteJob(core.database, idOfPath(context), core.clock.now());
-      if (outcome === 'absent') throw missing(JOB.type);
-      if (outcome === 'running') throw new LatchkeyError('job_running');
+    run: async (call, _, action) => {
+      await change(call, action, async ({ clock }, transaction) => {
+        const outcome = await deleteJob(transaction, idOfPath(call.context), clock.now());
+        if (outcome === 'absent') throw missing(JOB.type);
+        if (outcome === 'running') throw new LatchkeyError('job_running');
+      });
     },
   }),
 ];

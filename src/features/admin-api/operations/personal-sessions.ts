@@ -10,7 +10,10 @@ import {
   MAX_PERSONAL_TOKEN_SECONDS,
 } from '#domain/personal-sessions/issue-personal-token.ts';
 import { judgePersonalScope } from '#domain/personal-sessions/judge-personal-scope.ts';
-import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
+import {
+  type RegenerationOutcome,
+  regeneratePersonalToken,
+} from '#domain/personal-sessions/regenerate-personal-token.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -21,6 +24,7 @@ import { HOMESERVER_ERRORS, onHomeserverFailure } from '../definition/homeserver
 import {
   type AdminCall,
   actionOperation,
+  change,
   getOperation,
   idOfPath,
   listOperation,
@@ -28,6 +32,7 @@ import {
   missing,
   type Operation,
   readBody,
+  record,
   singleAnswer,
   stored,
 } from '../definition/operation.ts';
@@ -52,6 +57,7 @@ const SESSION: Resource<PersonalSessionRecord> = {
   type: 'personal-session',
   path: 'personal-sessions',
   description: 'Long-lived session in which a program acts as an account, with one token at a time.',
+  accountOf: ({ actor_user_id }) => actor_user_id,
   attributes,
   attributesOf: (session) => ({
     created_at: time(session.created_at),
@@ -183,14 +189,14 @@ export const personalSessionOperations: readonly Operation[] = [
     description: 'This cannot be undone.',
     ...SHARED,
     errors: ['session_revoked'],
-    run: async ({ core, caller }, { id }) => {
+    run: async (call, { id }, action) => {
+      const { core, caller } = call;
       await core.activity.flush();
-      const isRevoked = await revokePersonalSession(core.database, fromUuid<'personal-session'>(id), {
-        now: core.clock.now(),
-        by: actorOf(caller),
-        syncsDevices: core.homeserver.isConnected,
+      const end = { now: core.clock.now(), by: actorOf(caller), syncsDevices: core.homeserver.isConnected };
+      await change(call, action, async (_, transaction) => {
+        const isRevoked = await revokePersonalSession(transaction, fromUuid<'personal-session'>(id), end);
+        if (!isRevoked) throw new LatchkeyError('session_revoked');
       });
-      if (!isRevoked) throw new LatchkeyError('session_revoked');
     },
   }),
   {
@@ -224,6 +230,10 @@ async function create(call: AdminCall) {
       deviceId: core.scopeRules.deviceIdOf(scope),
       lifetimeSeconds: expires_in,
       by: actorOf(caller),
+      record: (transaction, id) => {
+        const target = { type: SESSION.type, id, userId: actor.id };
+        return record(call, { operation: 'createPersonalSession', target }, transaction);
+      },
       waiting: context,
     }),
   );
@@ -245,21 +255,37 @@ function failureOf(reason: 'deactivated' | 'gone' | 'owner'): LatchkeyError {
 }
 
 async function regenerate(call: AdminCall) {
-  const { core, context, caller } = call;
+  const { context, caller } = call;
   const id = idOfPath<'personal-session'>(context);
   const { expires_in } = await readBody(context, regenerationBody);
-  const outcome = await regeneratePersonalToken(core, id, { owner: caller.owner, lifetimeSeconds: expires_in });
-  if (outcome.ok) {
-    logAction(call, 'regeneratePersonalSession', id);
-    return await issued(call, id, outcome.accessToken, 'regenerate');
-  }
-  switch (outcome.reason) {
+  const wanted = { owner: caller.owner, lifetimeSeconds: expires_in };
+  const { accessToken } = await change(
+    call,
+    ({ actor }: Regenerated) => ({
+      operation: 'regeneratePersonalSession',
+      target: { type: SESSION.type, id, userId: actor },
+      changed: ['access_token', 'expires_at'],
+    }),
+    async (joined) => {
+      const outcome = await regeneratePersonalToken(joined, id, wanted);
+      if (!outcome.ok) throw regenerationFailure(outcome.reason);
+      return outcome;
+    },
+  );
+  logAction(call, 'regeneratePersonalSession', id);
+  return await issued(call, id, accessToken, 'regenerate');
+}
+
+type Regenerated = Extract<RegenerationOutcome, { readonly ok: true }>;
+
+function regenerationFailure(reason: Exclude<RegenerationOutcome, Regenerated>['reason']): LatchkeyError {
+  switch (reason) {
     case 'gone':
-      throw missing(SESSION.type);
+      return missing(SESSION.type);
     case 'foreign':
-      throw new LatchkeyError('not_owner');
+      return new LatchkeyError('not_owner');
     case 'over':
-      throw new LatchkeyError('session_not_valid');
+      return new LatchkeyError('session_not_valid');
   }
 }
 

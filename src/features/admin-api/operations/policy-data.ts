@@ -1,11 +1,19 @@
 /** Policy data in addition to the configuration (operations 4.11). */
 import { z } from 'zod';
 import { type PolicyDataRecord, policyDataRecords } from '#domain/administration/policy-data-listing.ts';
-import { storePolicyData } from '#domain/policy/store-policy-data.ts';
+import { type PolicyDataId, storePolicyData } from '#domain/policy/store-policy-data.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { type Resource, single, time } from '../definition/documents.ts';
-import { getOperation, logAction, type Operation, readBody, singleAnswer, stored } from '../definition/operation.ts';
+import {
+  change,
+  getOperation,
+  logAction,
+  type Operation,
+  readBody,
+  singleAnswer,
+  stored,
+} from '../definition/operation.ts';
 
 const POLICY_DATA: Resource<PolicyDataRecord> = {
   type: 'policy-data',
@@ -52,7 +60,12 @@ export const policyDataOperations: readonly Operation[] = [
         });
       }
       const now = core.clock.now();
-      const id = await storePolicyData(core.database, data, now);
+      const action = (id: PolicyDataId) => ({
+        operation: 'setPolicyData',
+        target: { type: POLICY_DATA.type, id },
+        changed: Object.keys(data),
+      });
+      const id = await change(call, action, (joined) => storePolicyData(joined.database, data, now));
       core.policy.adopt(toUuid(id), judged.data);
       logAction(call, 'setPolicyData', id);
       return single(201, POLICY_DATA, { id: toUuid(id), data, created_at: now }, call);

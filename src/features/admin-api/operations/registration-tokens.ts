@@ -6,6 +6,7 @@ import {
   unrevokeRegistrationToken,
 } from '#domain/accounts/registrations/change-registration-token.ts';
 import {
+  type IssuedToken,
   issueRegistrationToken,
   openRegistrationToken,
 } from '#domain/accounts/registrations/issue-registration-token.ts';
@@ -18,6 +19,7 @@ import { type Resource, single, time, timeOrNull } from '../definition/documents
 import { filter, flag, instant } from '../definition/fields.ts';
 import {
   actionOperation,
+  change,
   getOperation,
   type ListSource,
   listOperation,
@@ -140,12 +142,16 @@ export const registrationTokenOperations: readonly Operation[] = [
       const { core, context } = call;
       const { token, usage_limit, expires_at } = await readBody(context, newTokenBody);
       checkEnd(core, expires_at);
-      const issued = await issueRegistrationToken(core, {
-        token,
-        usageLimit: usage_limit ?? undefined,
-        expiresAt: expires_at ?? undefined,
-      });
-      if (issued === undefined) throw new LatchkeyError('token_exists');
+      const wanted = { token, usageLimit: usage_limit ?? undefined, expiresAt: expires_at ?? undefined };
+      const issued = await change(
+        call,
+        ({ id }: IssuedToken) => ({ operation: 'addUserRegistrationToken', target: { type: TOKEN.type, id } }),
+        async (joined) => {
+          const added = await issueRegistrationToken(joined, wanted);
+          if (added === undefined) throw new LatchkeyError('token_exists');
+          return added;
+        },
+      );
       const made = await source.find(core, issued.id);
       if (made === undefined) throw missing(TOKEN.type);
       logAction(call, 'addUserRegistrationToken', issued.id);
@@ -160,14 +166,18 @@ export const registrationTokenOperations: readonly Operation[] = [
     ...SHARED,
     body: changeBody,
     errors: ['invalid_body'],
-    run: async ({ core, context }, { id }) => {
-      const { usage_limit, expires_at } = await readBody(context, changeBody);
+    run: async (call, { id }, action) => {
+      const { core, context } = call;
+      const body = await readBody(context, changeBody);
+      const { usage_limit, expires_at } = body;
       checkEnd(core, expires_at);
-      const change = { usageLimit: usage_limit, expiresAt: expires_at };
-      if (await changeRegistrationToken(core.database, fromUuid<'registration-token'>(id), change)) return;
-      throw new LatchkeyError('invalid_body', {
-        description: '/usage_limit: below the number of registrations',
-        members: { pointer: '/usage_limit' },
+      const wanted = { usageLimit: usage_limit, expiresAt: expires_at };
+      await change(call, { ...action, changed: Object.keys(body) }, async (_, transaction) => {
+        if (await changeRegistrationToken(transaction, fromUuid<'registration-token'>(id), wanted)) return;
+        throw new LatchkeyError('invalid_body', {
+          description: '/usage_limit: below the number of registrations',
+          members: { pointer: '/usage_limit' },
+        });
       });
     },
   }),
@@ -178,13 +188,11 @@ export const registrationTokenOperations: readonly Operation[] = [
     description: 'The token cannot be used unless it is restored; existing accounts are not affected.',
     ...SHARED,
     errors: ['already_revoked'],
-    run: async ({ core }, { id }) => {
-      const isRevoked = await revokeRegistrationToken(
-        core.database,
-        fromUuid<'registration-token'>(id),
-        core.clock.now(),
-      );
-      if (!isRevoked) throw new LatchkeyError('already_revoked');
+    run: async (call, { id }, action) => {
+      await change(call, { ...action, changed: ['revoked_at'] }, async ({ clock }, transaction) => {
+        const isRevoked = await revokeRegistrationToken(transaction, fromUuid<'registration-token'>(id), clock.now());
+        if (!isRevoked) throw new LatchkeyError('already_revoked');
+      });
     },
   }),
   actionOperation({
@@ -194,9 +202,11 @@ export const registrationTokenOperations: readonly Operation[] = [
     description: 'The usage limit and expiry apply as before.',
     ...SHARED,
     errors: ['not_revoked'],
-    run: async ({ core }, { id }) => {
-      const isGood = await unrevokeRegistrationToken(core.database, fromUuid<'registration-token'>(id));
-      if (!isGood) throw new LatchkeyError('not_revoked');
+    run: async (call, { id }, action) => {
+      await change(call, { ...action, changed: ['revoked_at'] }, async (_, transaction) => {
+        const isGood = await unrevokeRegistrationToken(transaction, fromUuid<'registration-token'>(id));
+        if (!isGood) throw new LatchkeyError('not_revoked');
+      });
     },
   }),
 ];

@@ -21,6 +21,7 @@ import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../defi
 import {
   type AdminCall,
   actionOperation,
+  change,
   getOperation,
   listOperation,
   missing,
@@ -56,6 +57,7 @@ function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSe
 const USER_SESSION: Resource<BrowserSessionRecord> = {
   type: 'user-session',
   path: 'user-sessions',
+  accountOf: ({ user_id }) => user_id,
   description: 'Session of a user in a browser.',
   attributes: z.object({ ...common, user_id: z.string().describe('Account that is signed in.') }),
   attributesOf: (session) => ({ ...commonOf(session), user_id: fromUuid(session.user_id) }),
@@ -64,6 +66,7 @@ const USER_SESSION: Resource<BrowserSessionRecord> = {
 const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
   type: 'oauth2-session',
   path: 'oauth2-sessions',
+  accountOf: ({ user_id }) => user_id,
   description: 'Session of an OAuth 2.0 client, with its tokens.',
   attributes: z.object({
     ...common,
@@ -91,6 +94,7 @@ const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
 const COMPAT_SESSION: Resource<CompatSessionRecord> = {
   type: 'compat-session',
   path: 'compat-sessions',
+  accountOf: ({ user_id }) => user_id,
   description: 'Session of a chat client that signed in through the routes of the homeserver.',
   attributes: z.object({
     ...common,
@@ -205,7 +209,8 @@ export const sessionOperations: readonly Operation[] = [
     description: 'Client sessions that were started in this browser continue, unless their settings end them with it.',
     ...BROWSERS,
     ...FINISH,
-    run: async ({ core, caller }, { id, user_id, finished_at }) => {
+    run: async (call, { id, user_id, finished_at }, action) => {
+      const { core, caller } = call;
       await core.activity.flush();
       const end = {
         userId: fromUuid<'user'>(user_id),
@@ -214,7 +219,9 @@ export const sessionOperations: readonly Operation[] = [
         now: core.clock.now(),
         detail: actorOf(caller).detail,
       } as const;
-      if (finished_at !== null || (await signOut(core, end)) === 0) throw new LatchkeyError('already_finished');
+      await change(call, { ...action, changed: ['finished_at'] }, async (joined) => {
+        if (finished_at !== null || (await signOut(joined, end)) === 0) throw new LatchkeyError('already_finished');
+      });
     },
   }),
   listOperation({
@@ -250,7 +257,8 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...APPLICATIONS,
     ...FINISH,
-    run: async ({ core, caller }, { id }) => {
+    run: async (call, { id }, action) => {
+      const { core, caller } = call;
       await core.activity.flush();
       const end = {
         reason: 'admin',
@@ -258,8 +266,10 @@ export const sessionOperations: readonly Operation[] = [
         detail: actorOf(caller).detail,
         syncsDevices: core.homeserver.isConnected,
       } as const;
-      const isEnded = await endOAuth2Session(core.database, fromUuid<'oauth2-session'>(id), end);
-      if (!isEnded) throw new LatchkeyError('already_finished');
+      await change(call, { ...action, changed: ['finished_at'] }, async (_, transaction) => {
+        const isEnded = await endOAuth2Session(transaction, fromUuid<'oauth2-session'>(id), end);
+        if (!isEnded) throw new LatchkeyError('already_finished');
+      });
     },
   }),
   listOperation({
@@ -285,7 +295,8 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...CHAT_CLIENTS,
     ...FINISH,
-    run: async ({ core, caller }, { id, finished_at }) => {
+    run: async (call, { id, finished_at }, action) => {
+      const { core, caller } = call;
       await core.activity.flush();
       const end = {
         reason: 'admin',
@@ -293,8 +304,10 @@ export const sessionOperations: readonly Operation[] = [
         detail: actorOf(caller).detail,
         syncsDevices: core.homeserver.isConnected,
       } as const;
-      const isEnded = await finishCompatSession(core.database, fromUuid<'compat-session'>(id), end);
-      if (finished_at !== null || !isEnded) throw new LatchkeyError('already_finished');
+      await change(call, { ...action, changed: ['finished_at'] }, async (_, transaction) => {
+        const isEnded = await finishCompatSession(transaction, fromUuid<'compat-session'>(id), end);
+        if (finished_at !== null || !isEnded) throw new LatchkeyError('already_finished');
+      });
     },
   }),
 ];

@@ -10,12 +10,13 @@ import { users } from '#domain/administration/user-listing.ts';
 import { type AddLinkOutcome, addLink } from '#domain/upstream/add-link.ts';
 import { deleteLink } from '#domain/upstream/delete-link.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { fromUuid } from '#platform/base/ids.ts';
+import { fromUuid, type UpstreamLinkId } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, flag, text, ulid } from '../definition/fields.ts';
 import {
   actionOperation,
+  change,
   getOperation,
   listOperation,
   logAction,
@@ -29,6 +30,7 @@ import {
 const LINK: Resource<UpstreamLinkRecord> = {
   type: 'upstream-oauth-link',
   path: 'upstream-oauth-links',
+  accountOf: ({ user_id }) => user_id,
   description: 'Identity of a user at a sign-in provider.',
   attributes: z.object({
     created_at: z.iso.datetime().describe('When it was first seen or added.'),
@@ -131,15 +133,27 @@ export const upstreamOperations: readonly Operation[] = [
       const { user_id, provider_id, subject, human_account_name } = await readBody(context, linkBody);
       const provider = core.upstreamProviders.find(fromUuid(provider_id));
       if (provider === undefined) throw missing(PROVIDER.type);
-      const outcome = await addLink(core, {
-        user: fromUuid<'user'>(user_id),
+      const user = fromUuid<'user'>(user_id);
+      const wanted = {
+        user,
         provider,
         subject,
         accountName: human_account_name,
         by: actorOf(caller),
         now: core.clock.now(),
-      });
-      if (!outcome.ok) throw linkRefusal(outcome.reason);
+      };
+      const outcome = await change(
+        call,
+        ({ id }: { readonly id: UpstreamLinkId }) => ({
+          operation: 'addUpstreamOAuthLink',
+          target: { type: LINK.type, id, userId: user },
+        }),
+        async (joined) => {
+          const added = await addLink(joined, wanted);
+          if (!added.ok) throw linkRefusal(added.reason);
+          return added;
+        },
+      );
       const link = await upstreamLinks.find(core.database, outcome.id);
       if (link === undefined) throw missing(LINK.type);
       logAction(call, 'addUpstreamOAuthLink', outcome.id);
@@ -159,7 +173,8 @@ export const upstreamOperations: readonly Operation[] = [
     description: 'A later sign-in with it is treated as a new user.',
     ...LINKS,
     isSilent: true,
-    run: async ({ core, caller }, { id, provider_id }) => {
+    run: async (call, { id, provider_id }, action) => {
+      const { core, caller } = call;
       const provider = core.upstreamProviders.find(fromUuid(provider_id));
       const deletion = {
         link: fromUuid<'upstream-link'>(id),
@@ -167,7 +182,9 @@ export const upstreamOperations: readonly Operation[] = [
         by: actorOf(caller),
         now: core.clock.now(),
       };
-      if (!(await deleteLink(core, deletion))) throw missing(LINK.type);
+      await change(call, action, async (joined) => {
+        if (!(await deleteLink(joined, deletion))) throw missing(LINK.type);
+      });
     },
   }),
   listOperation({

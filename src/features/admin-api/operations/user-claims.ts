@@ -13,13 +13,14 @@ import {
 import { GROUP_NAME_RULE, isGroupName, MAX_GROUPS, sortedGroups } from '#protocol/oidc/group-names.ts';
 import { actorOf } from '../definition/caller.ts';
 import type { Resource } from '../definition/documents.ts';
-import { actionOperation, getOperation, type Operation, readBody, stored } from '../definition/operation.ts';
+import { actionOperation, change, getOperation, type Operation, readBody, stored } from '../definition/operation.ts';
 
 const USER_GROUPS: Resource<UserClaimsRecord> = {
   type: 'user-groups',
   description: 'Groups of a user.',
   path: 'users',
   part: { of: 'user', path: 'groups' },
+  accountOf: ({ id }) => id,
   attributes: z.object({
     groups: z.array(z.string()).describe('Set by administrators.'),
     upstream: z
@@ -44,6 +45,7 @@ const USER_CLAIMS: Resource<UserClaimsRecord> = {
   description: 'Custom claims of a user, set by administrators.',
   path: 'users',
   part: { of: 'user', path: 'claims' },
+  accountOf: ({ id }) => id,
   attributes: z.object({
     claims: z
       .record(z.string(), z.unknown())
@@ -93,10 +95,11 @@ export const userClaimOperations: readonly Operation[] = [
     source,
     body: groupsBody,
     errors: ['invalid_body'],
-    run: async ({ core, context, caller }, { id }) => {
+    run: async (call, { id }, action) => {
+      const { core, context, caller } = call;
       const { groups } = await readBody(context, groupsBody);
-      const change = { user: fromUuid<'user'>(id), groups, by: actorOf(caller), now: core.clock.now() };
-      await core.database.transaction((transaction) => setGroups(transaction, change), { isRepeatable: true });
+      const wanted = { user: fromUuid<'user'>(id), groups, by: actorOf(caller), now: core.clock.now() };
+      await change(call, { ...action, changed: ['groups'] }, (_, transaction) => setGroups(transaction, wanted));
     },
   }),
   getOperation({
@@ -115,10 +118,11 @@ export const userClaimOperations: readonly Operation[] = [
     source,
     body: claimsBody,
     errors: ['invalid_body'],
-    run: async ({ core, context, caller }, { id }) => {
+    run: async (call, { id }, action) => {
+      const { core, context, caller } = call;
       const { claims } = await readBody(context, claimsBody);
-      const change = { user: fromUuid<'user'>(id), claims, by: actorOf(caller), now: core.clock.now() };
-      await core.database.transaction((transaction) => setClaims(transaction, change), { isRepeatable: true });
+      const wanted = { user: fromUuid<'user'>(id), claims, by: actorOf(caller), now: core.clock.now() };
+      await change(call, { ...action, changed: ['claims'] }, (_, transaction) => setClaims(transaction, wanted));
     },
   }),
 ];

@@ -13,12 +13,14 @@ import { type Resource, single, time } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, ulid } from '../definition/fields.ts';
 import {
   actionOperation,
+  change,
   getOperation,
   listOperation,
   logAction,
   missing,
   type Operation,
   readBody,
+  record,
   singleAnswer,
   stored,
 } from '../definition/operation.ts';
@@ -27,6 +29,7 @@ const USER_EMAIL: Resource<UserEmailRecord> = {
   type: 'user-email',
   path: 'user-emails',
   description: 'Verified email address of an account.',
+  accountOf: ({ user_id }) => user_id,
   attributes: z.object({
     created_at: z.iso.datetime().describe('When it was added.'),
     user_id: z.string().describe('Account of the address.'),
@@ -89,7 +92,12 @@ export const userEmailOperations: readonly Operation[] = [
       const { user_id, email: typed } = await readBody(context, addressBody);
       const email = parseEmailAddress(typed);
       if (email === undefined) throw new LatchkeyError('invalid_email', { members: { pointer: '/email' } });
-      const outcome = await addEmailUnproven(core, fromUuid<'user'>(user_id), email, actorOf(call.caller));
+      const userId = fromUuid<'user'>(user_id);
+      const outcome = await addEmailUnproven(core, userId, email, {
+        ...actorOf(call.caller),
+        record: (transaction, id) =>
+          record(call, { operation: 'addUserEmail', target: { type: USER_EMAIL.type, id, userId } }, transaction),
+      });
       if (!outcome.ok) {
         throw outcome.reason === 'deactivated' ? missing('user') : new LatchkeyError('email_in_use');
       }
@@ -106,20 +114,17 @@ export const userEmailOperations: readonly Operation[] = [
     description: 'The user is notified by email, including at the removed address.',
     ...SHARED,
     isSilent: true,
-    run: async (call, { user_id, email: stored }) => {
+    run: async (call, { user_id, email: stored }, action) => {
       const { core } = call;
       const email = parseStoredEmailAddress(stored);
       if (email === undefined) throw new TypeError('stored email address is invalid');
       const user = fromUuid<'user'>(user_id);
-      const change = { ...actorOf(call.caller), user, email, now: core.clock.now() };
-      await core.database.transaction(
-        async (transaction) => {
-          // Recorded before the removal, so that the removed address is notified too.
-          await recordEmailChange(core, transaction, 'email_removed', change);
-          if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
-        },
-        { isRepeatable: true },
-      );
+      const removal = { ...actorOf(call.caller), user, email, now: core.clock.now() };
+      await change(call, action, async (_, transaction) => {
+        // Recorded before the removal, so that the removed address is notified too.
+        await recordEmailChange(core, transaction, 'email_removed', removal);
+        if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
+      });
     },
   }),
 ];

@@ -13,8 +13,9 @@ import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/acc
 import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { fromUuid } from '#platform/base/ids.ts';
+import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { single } from '../definition/documents.ts';
 import { text } from '../definition/fields.ts';
 import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-failure.ts';
@@ -25,6 +26,7 @@ import {
   missing,
   type Operation,
   readBody,
+  record,
   singleAnswer,
   stored,
 } from '../definition/operation.ts';
@@ -85,6 +87,8 @@ export const userSecretOperations: readonly Operation[] = [
         canRequestAdmin: false,
         emails: [],
         password: undefined,
+        record: (transaction: Queryable, id: UserId) =>
+          record(call, { operation: 'createUser', target: { type: USER.type, id, userId: id } }, transaction),
         now: core.clock.now(),
       };
       const outcome = await registerKnownUser(core, registration, avatar_url);
@@ -106,7 +110,7 @@ export const userSecretOperations: readonly Operation[] = [
     body: passwordBody,
     errors: ['invalid_body', 'password_auth_disabled', 'password_too_weak', 'overloaded'],
     isSilent: true,
-    run: async (call, { id }) => {
+    run: async (call, { id }, action) => {
       const { core, context, caller } = call;
       const { password, skip_password_check } = await readBody(context, passwordBody);
       if (!core.config.passwords.enabled) throw new LatchkeyError('password_auth_disabled');
@@ -125,6 +129,7 @@ export const userSecretOperations: readonly Operation[] = [
         userAgent: context.userAgent,
         signal: context.signal,
         admin: { clientId: caller.clientId, userId: caller.user?.id },
+        record: (transaction) => record(call, { ...action, changed: ['password'] }, transaction),
       });
       if (outcome.ok) return;
       if (outcome.reason === 'gone') throw missing('user');

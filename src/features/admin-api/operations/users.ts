@@ -20,6 +20,7 @@ import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-f
 import {
   type AdminCall,
   actionOperation,
+  change,
   getOperation,
   idOfPath,
   listOperation,
@@ -27,6 +28,7 @@ import {
   missing,
   type Operation,
   readBody,
+  record,
   singleAnswer,
   stored,
 } from '../definition/operation.ts';
@@ -35,6 +37,7 @@ export const USER: Resource<UserRecord> = {
   type: 'user',
   path: 'users',
   description: 'Account of a user or a program.',
+  accountOf: ({ id }) => id,
   attributes: z.object({
     username: z.string().describe('Username for sign-in, and localpart at the homeserver. It cannot be changed.'),
     created_at: z.iso.datetime().describe('When the account was created.'),
@@ -173,10 +176,10 @@ export const userOperations: readonly Operation[] = [
     ...SHARED,
     body: adminBody,
     errors: ['invalid_body'],
-    run: async (call, { id }) => {
+    run: async (call, { id }, action) => {
       const { admin } = await readBody(call.context, adminBody);
-      const change = { ...changeOf(call, id), isAdmin: admin };
-      await call.core.database.transaction((transaction) => setAdmin(transaction, change), { isRepeatable: true });
+      const mark = { ...changeOf(call, id), isAdmin: admin };
+      await change(call, { ...action, changed: ['admin'] }, (_, transaction) => setAdmin(transaction, mark));
     },
   }),
   actionOperation({
@@ -188,8 +191,9 @@ export const userOperations: readonly Operation[] = [
       'homeserver is notified in the background. If the account is already locked, the lock time does not ' +
       'change.',
     ...SHARED,
-    run: async (call, { id }) => {
-      await lockAccount(call.core, { ...changeOf(call, id), end: undefined });
+    run: async (call, { id }, action) => {
+      const lock = { ...changeOf(call, id), end: undefined };
+      await change(call, { ...action, changed: ['locked_at'] }, (core) => lockAccount(core, lock));
     },
   }),
   actionOperation({
@@ -198,10 +202,11 @@ export const userOperations: readonly Operation[] = [
     summary: 'Unlocks an account',
     description: 'Existing sessions resume. The homeserver is notified in the background.',
     ...SHARED,
-    run: async (call, { id }) => {
-      const { database, homeserver } = call.core;
-      const change = changeOf(call, id);
-      await database.transaction((transaction) => unlockUser(transaction, homeserver, change), { isRepeatable: true });
+    run: async (call, { id }, action) => {
+      const unlock = changeOf(call, id);
+      await change(call, { ...action, changed: ['locked_at'] }, ({ homeserver }, transaction) =>
+        unlockUser(transaction, homeserver, unlock),
+      );
     },
   }),
   actionOperation({
@@ -216,14 +221,14 @@ export const userOperations: readonly Operation[] = [
     ...SHARED,
     body: deactivationBody,
     errors: ['invalid_body'],
-    run: async (call, { id }) => {
+    run: async (call, { id }, action) => {
       const { skip_erase } = await readBody(call.context, deactivationBody);
-      const { database, homeserver, sendsNotices: isTold } = call.core;
-      const { by: actor, ...change } = changeOf(call, id);
-      const deactivation = { ...change, by: { kind: 'admin', actor }, isErased: !skip_erase, isTold } as const;
-      await database.transaction((transaction) => deactivateUser(transaction, homeserver, deactivation), {
-        isRepeatable: true,
-      });
+      const { sendsNotices: isTold } = call.core;
+      const { by: actor, ...given } = changeOf(call, id);
+      const deactivation = { ...given, by: { kind: 'admin', actor }, isErased: !skip_erase, isTold } as const;
+      await change(call, { ...action, changed: ['deactivated_at'] }, ({ homeserver }, transaction) =>
+        deactivateUser(transaction, homeserver, deactivation),
+      );
     },
   }),
   {
@@ -242,13 +247,15 @@ export const userOperations: readonly Operation[] = [
       const { kinds } = await readBody(context, endBody);
       if ((await users.find(core.database, id)) === undefined) throw missing('user');
       await core.activity.flush();
-      const ended = await endAllSessions(core, {
+      const end = {
         userId: id,
         kinds: new Set(kinds),
         kept: undefined,
         by: { kind: 'admin', actor: actorOf(call.caller) },
         now: core.clock.now(),
-      });
+      } as const;
+      const action = { operation: 'killUserSessions', target: { type: USER.type, id, userId: id } };
+      const ended = await change(call, action, (joined) => endAllSessions(joined, end));
       logAction(call, 'killUserSessions', id);
       const counts = {
         browser: ended.browserSessions,
@@ -265,12 +272,11 @@ export const userOperations: readonly Operation[] = [
     summary: 'Removes the authenticator app and recovery codes of a user who lost them',
     description: 'The next sign-in requires only the password. The user is notified by email.',
     ...SHARED,
-    run: async (call, { id }) => {
-      const { database, sendsNotices } = call.core;
+    run: async (call, { id }, action) => {
       const removal = changeOf(call, id);
-      await database.transaction((transaction) => removeSecondFactors(transaction, removal, sendsNotices), {
-        isRepeatable: true,
-      });
+      await change(call, action, ({ sendsNotices }, transaction) =>
+        removeSecondFactors(transaction, removal, sendsNotices),
+      );
     },
   }),
   actionOperation({
@@ -282,10 +288,13 @@ export const userOperations: readonly Operation[] = [
       'erased data are not restored, and a locked account stays locked.',
     ...SHARED,
     errors: HOMESERVER_ERRORS,
-    run: async (call, { id }) => {
+    run: async (call, { id }, action) => {
       const { core, context } = call;
       const { user, by } = changeOf(call, id);
-      const outcome = await restoreAccount(core, { user, by, unlocks: false, signal: context.signal });
+      const outcome = await restoreAccount(core, {
+        ...{ user, by, unlocks: false, signal: context.signal },
+        record: (transaction) => record(call, { ...action, changed: ['deactivated_at'] }, transaction),
+      });
       if (typeof outcome !== 'string') throw homeserverFailure(outcome);
     },
   }),
