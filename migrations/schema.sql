@@ -105,7 +105,7 @@ create table data_exports (
   user_id uuid not null,
   language text,
   created_at timestamp with time zone not null,
-  archive bytea,
+  archive bytea storage external,
   size_bytes integer,
   ready_at timestamp with time zone,
   failed_at timestamp with time zone,
@@ -502,6 +502,7 @@ CREATE INDEX upstream_authorizations_session ON upstream_authorizations USING bt
 CREATE INDEX upstream_authorizations_sid ON upstream_authorizations USING btree (provider_id, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX upstream_authorizations_sub ON upstream_authorizations USING btree (provider_id, sub) WHERE (sub IS NOT NULL);
 comment on table upstream_authorizations is 'attempts to sign in through such a service';
+comment on column upstream_authorizations.sub is 'sub of the ID token; null when there was none';
 
 create table upstream_links (
   id uuid not null,
@@ -849,8 +850,40 @@ create table webauthn_challenges (
 CREATE INDEX webauthn_challenges_expires_at ON webauthn_challenges USING btree (expires_at);
 comment on table webauthn_challenges is 'what authenticators of passkeys are asked to sign, once each';
 
--- also: function note_profile_change()
+CREATE OR REPLACE FUNCTION note_profile_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.updated_at is not distinct from old.updated_at
+    and (new.username, new.display_name, new.locale) is distinct from (old.username, old.display_name, old.locale)
+  then
+    new.updated_at := clock_timestamp();
+  end if;
+  return new;
+end
+$function$;
 
--- also: function session_ancestors_are_live(uuid)
+CREATE OR REPLACE FUNCTION session_ancestors_are_live(parent uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return not exists (
+    with recursive ancestor (id, parent_session_id, is_live) as (
+      select p.id, p.parent_session_id, p.finished_at is null and c.disabled_at is null
+        from oauth2_sessions p join oauth2_clients c on c.id = p.client_id
+       where p.id = parent
+      union all
+      select p.id, p.parent_session_id, p.finished_at is null and c.disabled_at is null
+        from ancestor a
+        join oauth2_sessions p on p.id = a.parent_session_id
+        join oauth2_clients c on c.id = p.client_id
+    )
+    select from ancestor where not is_live
+  );
+end
+$function$;
 
--- also: trigger users_updated_at on users
+CREATE TRIGGER users_updated_at BEFORE UPDATE OF username, display_name, locale ON users FOR EACH ROW EXECUTE FUNCTION note_profile_change();

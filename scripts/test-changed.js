@@ -16,6 +16,7 @@ import { runVitest } from './steps/vitest.js';
 const TESTS_OF_MIGRATIONS = [
   'src/platform/postgres/migrator/migrate.test.ts',
   'src/platform/postgres/migrator/schema.test.ts',
+  'test/long-life/pre-release.test.ts',
 ];
 
 const args = process.argv.slice(2);
@@ -32,7 +33,7 @@ function findChangedFiles(branch) {
   const base = git('merge-base', 'HEAD', branch)[0];
   const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];
   const sources = changed.filter((name) => /\.(?:[jt]sx?|json)$/.test(name) && existsSync(join(root, name)));
-  const hasMigrations = changed.some((name) => /^migrations\/\d+.*\.sql$/.test(name));
+  const hasMigrations = changed.some((name) => /^migrations\/(?:pre-release\/)?\d+.*\.sql$/.test(name));
   return [...new Set([...sources, ...(hasMigrations ? TESTS_OF_MIGRATIONS : [])])];
 }
 

@@ -24,6 +24,8 @@ import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
+import { readMigrations } from '#platform/postgres/migrator/migration-files.ts';
+import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { END_OF_ARCHIVE, readTarFiles, type TarFile, tarFile } from '#platform/tar/tar-archive.ts';
 import { administer } from '#test/support/administer.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
@@ -124,7 +126,7 @@ describe('backup (operations 3.11)', () => {
     expect(names.slice(0, 2)).toEqual(['manifest.json', 'secrets/encryption.key']);
     expect(names).toContain('tables/users/000001.copy');
     expect(manifest).toMatchObject({ version: '1.2.3', left_out: expect.arrayContaining(['rate_limits']) });
-    expect(manifest.migrations[0]).toMatchObject({ version: 1, name: 'foundation' });
+    expect(manifest.migrations[0]).toMatchObject({ version: 1, name: 'baseline' });
   });
 
   test("F-14: does not depend on the database's time zone and date style", async () => {
@@ -201,7 +203,8 @@ test('a contract migration of the embedded database is preceded by a backup that
   const older = await use(dataDir);
   const directory = join(packageRoot, 'migrations');
   const log = silentLog;
-  const only = Array.from({ length: 13 }, (_, index) => index + 1);
+  // Before the first contract migration of the versions before the first release.
+  const only = readMigrations(join(directory, 'pre-release')).slice(0, 13);
   await migrate({ connection: older.connection, directory, log, clock: systemClock, only });
   await query(
     older.connection,
@@ -214,7 +217,7 @@ test('a contract migration of the embedded database is preceded by a backup that
   expect(kept).toEqual(['before-1.2.3.tar.gz']);
   const path = join(dataDir, 'before-1.2.3.tar.gz');
   expect((statSync(inFolder(path)).mode & 0o777).toString(8)).toBe('600');
-  expect((await manifestOf(path)).migrations.map(({ version }) => version)).toEqual(only);
+  expect((await manifestOf(path)).migrations.map(nameOf)).toEqual(only.map(nameOf));
 
   // A repeated upgrade attempt keeps the older state.
   await query(
@@ -438,7 +441,7 @@ describe('restore (operations 3.11)', () => {
       [
         'another migration',
         (files) =>
-          changed((made) => (made.migrations[0] = { version: 1, name: 'foundation', checksum: hash.sha256 }), files),
+          changed((made) => (made.migrations[0] = { version: 1, name: 'baseline', checksum: hash.sha256 }), files),
         1,
         'differs from the one in this program',
       ],

@@ -183,7 +183,7 @@ describe('the database', () => {
       expect(found).toMatchObject([
         { name: 'database', status: 'warn', hint: expect.stringContaining('database migrate') },
       ]);
-      expect(found[0]?.message).toContain('0001-foundation');
+      expect(found[0]?.message).toContain('0001-baseline');
     } finally {
       await empty.drop();
     }

@@ -218,7 +218,7 @@ describe('config sync', () => {
     try {
       const { exitCode, err } = await sync([entry(first)], ['--dry-run'], empty.connectionString);
       expect(exitCode).toBe(1);
-      expect(err).toContain('0001-foundation');
+      expect(err).toContain('0001-baseline');
       expect((await sync([entry(first)], [], empty.connectionString)).out).toBe(`add client ${first}\n`);
     } finally {
       await empty.drop();

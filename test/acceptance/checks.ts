@@ -528,6 +528,13 @@ export const CHECKS: readonly Check[] = [
         what: 'a modified migration is rejected',
         shownBy: [[MIGRATE, 'fails with exit code 1 when the text of an applied migration was changed']],
       },
+      {
+        what: 'a database of a version before the first release keeps every row',
+        shownBy: [
+          ['test/long-life/pre-release.test.ts', 'brings a database of commit b3ce986 to the current schema'],
+          ['test/long-life/interrupted-migrations.test.ts', 'a database of a version before the first release'],
+        ],
+      },
     ],
   },
   {

@@ -1,17 +1,22 @@
 /**
- * Migrates every previous schema, with rows in every table, to the current one. The program is killed in each migration
- * (security F-22, O-08; operations 8.3).
+ * Migrates an empty database, and the previous schemas with rows in every table, to the current schema. The program is
+ * killed in each migration (security F-22, O-08; operations 8.3).
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '#platform/base/clock.ts';
+import { migrate } from '#platform/postgres/migrator/migrate.ts';
+import { type Migration, readMigrations } from '#platform/postgres/migrator/migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS } from '#platform/postgres/migrator/migration-state.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createEmptyDatabase, type EmptyDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import { killProcess, Program } from '#test/support/program.js';
 import { dumpSchema } from '#test/support/schema-dump.ts';
+import { silentLog } from '#test/support/silent-log.ts';
 import { fillTables } from '../plans/fill-tables.ts';
 
 const ROWS = 6;
@@ -34,16 +39,18 @@ begin
 end $$;
 create trigger hold_migration before insert on schema_migrations for each row execute function hold_migration()`;
 
-const versions = readdirSync('migrations')
-  .flatMap((name) => /^(\d{4})-/.exec(name)?.[1] ?? [])
-  .map(Number);
+const MIGRATIONS = readMigrations('migrations');
+/** As a database of a version before the first release gets them. */
+const FROM_PRE_RELEASE = [...readMigrations('migrations/pre-release'), ...MIGRATIONS.slice(1)];
+/** Last migration of the oldest version that `tools/upgrade` starts from. */
+const OLDEST = 39;
 
 let empty: EmptyDatabase;
 let folder: string;
 let program: Program;
 let client: Client;
 
-beforeAll(async () => {
+beforeEach(async () => {
   empty = await createEmptyDatabase();
   folder = mkdtempSync(join(tmpdir(), 'latchkey-interrupted-'));
   program = new Program(folder, {
@@ -57,17 +64,29 @@ beforeAll(async () => {
   await client.query(HOLD);
 });
 
-afterAll(async () => {
+afterEach(async () => {
   await client.end();
   await empty.drop();
   rmSync(folder, { recursive: true });
 });
 
 test('a process killed during any migration leaves it complete or rolled back, and the next one continues with every row', async () => {
-  const filled = new Set([HELD]);
-  for (const [index, version] of versions.entries()) {
+  await interruptEach(MIGRATIONS, new Set());
+}, 240_000);
+
+test('and so does one that migrates a database of a version before the first release', async () => {
+  const connection = parseConnectionUri(empty.connectionString);
+  const only = FROM_PRE_RELEASE.filter(({ version }) => version <= OLDEST);
+  await migrate({ connection, directory: 'migrations', only, log: silentLog, clock: systemClock });
+  const filled = await fillTables(client, { rows: ROWS, except: new Set([HELD]) });
+  await interruptEach(FROM_PRE_RELEASE.slice(only.length), new Set(filled));
+}, 240_000);
+
+/** Interrupts each of the pending migrations, and fills its tables. Then requires the current schema and all rows. */
+async function interruptEach(migrations: readonly Migration[], filled: Set<string>): Promise<void> {
+  for (const [index, { version }] of migrations.entries()) {
     await killIn(version, { isServerTold: index % 2 === 0 });
-    for (const table of await fillTables(client, { rows: ROWS, except: filled })) filled.add(table);
+    for (const table of await fillTables(client, { rows: ROWS, except: new Set([...filled, HELD]) })) filled.add(table);
   }
   await program.run(['database', 'migrate']);
   await client.query('drop trigger hold_migration on schema_migrations; drop function hold_migration()');
@@ -77,7 +96,7 @@ test('a process killed during any migration leaves it complete or rolled back, a
   for (const table of filled) counts[table] = await countRows(table);
   const fewer = Object.entries(counts).filter(([, count]) => count < ROWS);
   expect(fewer).toEqual([]);
-}, 240_000);
+}
 
 /**
  * Kills the program at the end of a migration. The server either notices immediately, as after a connection reset, or

@@ -40,6 +40,7 @@ const UNFINISHED = /^cluster-[0-9a-f]{32}\.tar\.[0-9a-f]{12}$/;
 const SOURCES = [
   'src/platform/postgres/migrator/apply-migration.ts',
   'src/platform/postgres/migrator/migrate.ts',
+  'src/platform/postgres/migrator/migration-files.ts',
   'src/platform/postgres/migrator/migration-state.ts',
   'test/support/migrated-server.ts',
   'test/support/start-postgres.js',

@@ -2,8 +2,8 @@ import { administer } from './administer.ts';
 
 /**
  * Returns the schema of a database as SQL, read from the catalogs. The bundled server has no `pg_dump`, whose output
- * also differs between PostgreSQL versions. Tables, columns, constraints, indexes and comments are written in full,
- * other objects as kind and name.
+ * also differs between PostgreSQL versions. Tables, columns, constraints, indexes, comments, functions and triggers are
+ * written in full, other objects as kind and name.
  */
 export async function dumpSchema(connectionString: string): Promise<string> {
   const statements = await administer<{ sql: string }>(connectionString, DUMP);
@@ -19,7 +19,10 @@ with tables as (
 ), columns as (
   select t.oid, a.attnum as position, '  ' || quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
     || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
-    || case when a.attnotnull then ' not null' else '' end as line
+    || case when a.attnotnull then ' not null' else '' end
+    || case when a.attstorage = 'e' then ' storage external' else '' end as line,
+    e'\\ncomment on column ' || quote_ident(t.relname) || '.' || quote_ident(a.attname) || ' is '
+    || quote_literal(col_description(t.oid, a.attnum)) || ';' as remark
   from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
   left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
 ), constraints as (
@@ -36,11 +39,14 @@ with tables as (
   from tables t join pg_index i on i.indrelid = t.oid join pg_class c on c.oid = i.indexrelid
   where not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
 ), others as (
-  select 'relation of kind ' || relkind::text || ' ' || relname as name
+  select 'relation of kind ' || relkind::text || ' ' || relname as name, null as definition
   from pg_class where relnamespace = current_schema()::regnamespace and relkind not in ('r', 'i', 't')
-  union all select 'function ' || oid::regprocedure from pg_proc where pronamespace = current_schema()::regnamespace
-  union all select 'trigger ' || tgname || ' on ' || tgrelid::regclass from pg_trigger where not tgisinternal
-  union all select 'type ' || typname from pg_type
+  union all select 'function ' || oid::regprocedure,
+    replace(pg_get_functiondef(oid), ' FUNCTION ' || quote_ident(current_schema()) || '.', ' FUNCTION ')
+  from pg_proc where pronamespace = current_schema()::regnamespace
+  union all select 'trigger ' || tgname || ' on ' || tgrelid::regclass, pg_get_triggerdef(oid, true)
+  from pg_trigger where not tgisinternal
+  union all select 'type ' || typname, null from pg_type
   where typnamespace = current_schema()::regnamespace and typtype in ('d', 'e', 'r')
 )
 select 'create ' || case t.relpersistence when 'u' then 'unlogged ' else '' end || 'table ' || quote_ident(t.relname)
@@ -48,8 +54,9 @@ select 'create ' || case t.relpersistence when 'u' then 'unlogged ' else '' end 
   || (select string_agg(line, e',\\n' order by part, rank, name collate "C") from lines l where l.oid = t.oid)
   || e'\\n)' || coalesce(' with (' || array_to_string(t.reloptions, ', ') || ')', '') || ';'
   || coalesce((select string_agg(e'\\n' || line, '' order by relname collate "C") from indexes i where i.oid = t.oid), '')
-  || coalesce(e'\\ncomment on table ' || quote_ident(t.relname) || ' is ' || quote_literal(t.remark) || ';', '') as sql,
+  || coalesce(e'\\ncomment on table ' || quote_ident(t.relname) || ' is ' || quote_literal(t.remark) || ';', '')
+  || coalesce((select string_agg(remark, '' order by position) from columns c where c.oid = t.oid), '') as sql,
   t.relname collate "C" as name
 from tables t
-union all select '-- also: ' || name, e'\\uffff' || name from others
+union all select coalesce(rtrim(definition, e'\\n') || ';', '-- also: ' || name), e'\\uffff' || name from others
 order by name`;

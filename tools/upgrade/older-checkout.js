@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runToEnd } from '../../scripts/steps/child.js';
 import { root } from '../../scripts/steps/places.js';
 
-/** The commit used as the previous version, with the schema of migration 0039. */
+/** The commit used as the previous version. Its last migration is `pre-release/0039-policy-data.sql`. */
 export const OLDER = '979baff';
 
 /** @returns a folder with that version, built once in the temporary directory */

@@ -9,7 +9,7 @@ import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { LoadProblem, loadTables, NotEmpty } from '#platform/postgres/dump/load-tables.ts';
 import { reasonOf } from '#platform/postgres/failures.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
-import { readMigrations } from '#platform/postgres/migrator/migration-files.ts';
+import { migrationsFor } from '#platform/postgres/migrator/migration-files.ts';
 import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import type { Manifest, ManifestTable } from './manifest.ts';
 import { readBackup } from './read-backup.ts';
@@ -31,7 +31,9 @@ export interface LoadOptions {
 
 /** @throws ExitError 1 if this program lacks a migration of the backup or has a different version of it */
 export function requireKnownMigrations(manifest: Manifest, directory: string): void {
-  const ours = new Map(readMigrations(directory).map((migration) => [migration.version, migration]));
+  const ours = new Map(
+    migrationsFor(directory, manifest.migrations).map((migration) => [migration.version, migration]),
+  );
   for (const migration of manifest.migrations) {
     const known = ours.get(migration.version);
     if (known === undefined) {
@@ -57,7 +59,7 @@ export function requireKnownMigrations(manifest: Manifest, directory: string): v
 export async function loadBackup(options: LoadOptions): Promise<void> {
   const { clock, log, manifest, migrationsDirectory, signal, target } = options;
   const migrations = { connection: target, directory: migrationsDirectory, log, clock };
-  await migrate({ ...migrations, only: manifest.migrations.map(({ version }) => version) });
+  await migrate({ ...migrations, only: manifest.migrations });
   const client = await connectWithRetries(
     { connection: target, applicationName: 'latchkey restore' },
     CONNECT_SECONDS,

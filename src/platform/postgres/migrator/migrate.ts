@@ -7,7 +7,7 @@ import { checkServer, connectWithRetries } from '../connect.ts';
 import type { ConnectionTarget } from '../database-options.ts';
 import { grantText, isMissingPrivilege, privilegeAdvice, reasonOf } from '../failures.ts';
 import { applyWithRetries, FIRST_PAUSE_MS, MAX_PAUSE_MS, pauseUntil } from './apply-migration.ts';
-import { readMigrations } from './migration-files.ts';
+import type { MigrationName } from './migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS, type MigrationState, nameOf, readState } from './migration-state.ts';
 
 export interface MigrateOptions {
@@ -22,14 +22,14 @@ export interface MigrateOptions {
   readonly timeoutSeconds?: number;
   /** Only lists pending migrations. */
   readonly check?: boolean;
-  /** Versions to apply. Others stay pending, and must not have been applied already. */
-  readonly only?: readonly number[];
+  /** Migrations to apply. Others stay pending, and must not have been applied already. */
+  readonly only?: readonly MigrationName[];
   /** Called, while the lock is held, before a contraction of a database that is already in use. */
   readonly beforeContraction?: (() => Promise<void>) | undefined;
 }
 
 export interface MigrateResult {
-  /** Names such as `0001-foundation`, in order of their application. */
+  /** Names such as `0001-baseline`, in order of their application. */
   readonly applied: readonly string[];
   readonly pending: readonly string[];
 }
@@ -47,10 +47,11 @@ const LOCK = '7810217731184421153';
  * @throws ExitError 75 if another process migrates, or holds locks, for too long
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
-  const migrations = readMigrations(options.directory);
+  const { directory, only } = options;
+  const names = only && new Set(only.map(nameOf));
+  const isWanted = (migration: MigrationName) => names?.has(nameOf(migration)) !== false;
   return await withClient(options, async (client) => {
-    const state = await readState(client, migrations);
-    const isWanted = ({ version }: { readonly version: number }) => options.only?.includes(version) !== false;
+    const state = await readState(client, directory, only);
     const unwanted = state.applied.find((migration) => !isWanted(migration));
     if (unwanted !== undefined) {
       throw new ExitError(
@@ -68,7 +69,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await lock(client, deadline, options.log);
     await client.query(CREATE_SCHEMA_MIGRATIONS);
     // Read again, since another process may have migrated while this one was waiting.
-    const { applied, pending } = await readState(client, migrations);
+    const { applied, pending } = await readState(client, directory, only);
     const wanted = pending.filter(isWanted);
     const isContracted = wanted.some(({ kind }) => kind === 'contract');
     if (isContracted && applied.length > 0) await options.beforeContraction?.();
@@ -86,9 +87,8 @@ interface MigrationStatus extends MigrationState {
 
 /** Returns the applied, pending and unknown migrations. Throws as `migrate` does. */
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
-  const migrations = readMigrations(options.directory);
   return await withClient(options, async (client) => {
-    const state = await readState(client, migrations);
+    const state = await readState(client, options.directory);
     return { ...state, problem: state.pending.length === 0 ? undefined : await privilegeProblem(client) };
   });
 }

@@ -9,10 +9,14 @@ import { sha256 } from '#platform/base/secret.ts';
  */
 export type MigrationKind = 'expand' | 'contract';
 
-/** A numbered file `NNNN-name.sql`. Never edited after its release. */
-export interface Migration {
+/** Identifies a migration. */
+export interface MigrationName {
   readonly version: number;
   readonly name: string;
+}
+
+/** A numbered file `NNNN-name.sql`. Never edited after its release. */
+export interface Migration extends MigrationName {
   readonly kind: MigrationKind;
   /** Programs whose newest migration is older than this cannot run on the new schema. */
   readonly minReader: number;
@@ -26,7 +30,25 @@ export interface Migration {
 }
 
 const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
+/** Folder of the migrations that the baseline replaces, and the name of their first one. */
+const PRE_RELEASE = 'pre-release';
+const FIRST_OF_PRE_RELEASE = 'foundation';
+const BASELINE = 1;
 const FIRST_LINE = /^-- (expand|contract)( concurrently)?(?: min_reader=(\d+))?(?: after=([a-z0-9-]+))?$/;
+
+/**
+ * Returns the migrations that lead a database to the schema of this program, in order. A database that a version before
+ * the first release created never gets the baseline, but the pending ones of the migrations that the baseline replaces.
+ * Its list of applied migrations stays valid for the older version, so both can run during the upgrade.
+ * @param applied migrations of the database; none if it is new
+ */
+export function migrationsFor(directory: string | URL, applied: readonly MigrationName[]): Migration[] {
+  const path = pathOf(directory);
+  const migrations = readMigrations(path);
+  const isPreRelease = applied.some(({ version, name }) => version === BASELINE && name === FIRST_OF_PRE_RELEASE);
+  if (!isPreRelease) return migrations;
+  return [...readMigrations(join(path, PRE_RELEASE)), ...migrations.filter(({ version }) => version !== BASELINE)];
+}
 
 /**
  * Reads all migrations of a directory in order. The first line of each contains:
@@ -37,7 +59,7 @@ const FIRST_LINE = /^-- (expand|contract)( concurrently)?(?: min_reader=(\d+))?(
  * - `after=NAME` if a backfill must be done first
  */
 export function readMigrations(directory: string | URL): Migration[] {
-  const path = directory instanceof URL ? fileURLToPath(directory) : directory;
+  const path = pathOf(directory);
   const migrations = readdirSync(path)
     .filter((fileName) => FILE_NAME.test(fileName))
     .sort()
@@ -48,6 +70,10 @@ export function readMigrations(directory: string | URL): Migration[] {
     }
   }
   return migrations;
+}
+
+function pathOf(directory: string | URL): string {
+  return directory instanceof URL ? fileURLToPath(directory) : directory;
 }
 
 function readMigration(fileName: string, content: string): Migration {

@@ -4,12 +4,10 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Queryable } from '../database.ts';
 import { grantText } from '../failures.ts';
 import { type NoParameters, statement } from '../statement.ts';
-import { type Migration, type MigrationKind, readMigrations } from './migration-files.ts';
+import { type Migration, type MigrationKind, type MigrationName, migrationsFor } from './migration-files.ts';
 
 /** A row of `schema_migrations`. */
-export interface AppliedMigration {
-  readonly version: number;
-  readonly name: string;
+export interface AppliedMigration extends MigrationName {
   readonly kind: MigrationKind;
   readonly minReader: number;
   readonly checksum: string;
@@ -35,18 +33,24 @@ export const CREATE_SCHEMA_MIGRATIONS = `
     duration_ms integer not null
   )`;
 
-const listVersions = statement<{ version: number; min_reader: number }, NoParameters>(
+const listVersions = statement<MigrationName & { min_reader: number }, NoParameters>(
   'schema-versions',
-  'select version, min_reader from schema_migrations',
+  'select version, name, min_reader from schema_migrations',
 );
 
 /**
  * Compares the database with the migrations of this program.
+ * @param planned migrations of the schema that a new database shall get, if not the one of this program
  * @throws ExitError 1 if the database is too new for this program, contains a migration with a different text, or
  * belongs to another program
  */
-export async function readState(client: Client, migrations: readonly Migration[]): Promise<MigrationState> {
+export async function readState(
+  client: Client,
+  directory: string | URL,
+  planned: readonly MigrationName[] = [],
+): Promise<MigrationState> {
   const applied = await readApplied(client);
+  const migrations = migrationsFor(directory, applied.length > 0 ? applied : planned);
   const ours = new Map(migrations.map((migration) => [migration.version, migration]));
   const newest = migrations.at(-1)?.version ?? 0;
   const unknown: AppliedMigration[] = [];
@@ -71,7 +75,7 @@ export async function readState(client: Client, migrations: readonly Migration[]
   return { applied, pending: [...ours.values()], unknown };
 }
 
-export function nameOf(migration: { readonly version: number; readonly name: string }): string {
+export function nameOf(migration: MigrationName): string {
   return `${String(migration.version).padStart(4, '0')}-${migration.name}`;
 }
 
@@ -80,8 +84,8 @@ export function nameOf(migration: { readonly version: number; readonly name: str
  * meantime, or an operator may have restored an older backup.
  */
 export async function isSchemaUsable(database: Queryable, directory: string | URL): Promise<boolean> {
-  const ours = readMigrations(directory).map(({ version }) => version);
   const applied = await database.rows(listVersions, {});
+  const ours = migrationsFor(directory, applied).map(({ version }) => version);
   const versions = new Set(applied.map(({ version }) => version));
   const newest = Math.max(0, ...ours);
   const isReadable = applied.every(({ version, min_reader: minReader }) => version <= newest || minReader <= newest);
