@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -34,13 +43,28 @@ test('the operator guide says for every doctor check when it fails', () => {
 
 describe.each(pages)('$path', (page) => {
   test('only links to existing files and headings', () => {
-    const targets = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    const targets = [...page.text.matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(
+      ([, link, image]) => link ?? image ?? '',
+    );
     expect(targets.filter((target) => !/^https?:/.test(target) && !isThere(page, target))).toEqual([]);
+  });
+
+  test('describes its images', () => {
+    const images = [...page.text.matchAll(/!\[([^\]]*)\]\(|<img [^>]*>/g)];
+    const texts = images.map(([image, text]) => text ?? / alt="([^"]*)"/.exec(image)?.[1] ?? '');
+    expect(texts.filter((text) => text.split(' ').length < 4)).toEqual([]);
   });
 
   test('has valid configuration examples', () => {
     for (const yaml of page.blocks('yaml')) expect(() => loaded(yaml), yaml).not.toThrow();
   });
+});
+
+test('the guides show every screenshot, each at most 60 KB', () => {
+  const folder = 'docs/guides/images';
+  const screenshots = readdirSync(folder);
+  expect(screenshots.filter((name) => !pages.some(({ text }) => text.includes(`"images/${name}"`)))).toEqual([]);
+  expect(screenshots.filter((name) => statSync(join(folder, name)).size > 60 * 1024)).toEqual([]);
 });
 
 function isThere(page: Page, target: string): boolean {

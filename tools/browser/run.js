@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Checks, say } from './checks.js';
 import { launchChromium } from './chromium.js';
+import { writeGuideImages } from './guide-images.js';
 import {
   checkAccountJourney,
   checkApiReference,
@@ -25,7 +26,7 @@ import { RelyingParty } from './relying-party.js';
 const LIMIT_MS = 40 * 60_000;
 const LANES = 2;
 
-/** Timed journeys run only by their flag, on an otherwise idle machine. */
+/** Separate ones run only by their flag: a timed one needs an otherwise idle machine, and images are written to `docs`. */
 const JOURNEYS = [
   { name: 'account', flag: '--account', check: checkAccountJourney },
   { name: 'journeys', check: checkJourneys },
@@ -37,15 +38,16 @@ const JOURNEYS = [
   { name: 'unasked', flag: '--mails', check: checkUnasked },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
   { name: 'passkeys', flag: '--passkeys', check: checkPasskeys },
-  { name: 'paint', flag: '--paint', check: checkFirstPaint, isTimed: true },
+  { name: 'paint', flag: '--paint', check: checkFirstPaint, isSeparate: true },
+  { name: 'images', flag: '--images', check: writeGuideImages, isSeparate: true },
   { name: 'chat', flag: '--account', check: checkChatAccountJourney },
 ];
 
 /**
  * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
  * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
- * `--passkeys`: passkeys; `--paint`: time until pages of the account area show content; a word: only pages whose names
- * contain it.
+ * `--passkeys`: passkeys; `--paint`: time until pages of the account area show content; `--images`: the screenshots of
+ * the guides; a word: only pages whose names contain it.
  */
 const [only] = process.argv.slice(2);
 const isShort = only === '--short';
@@ -78,7 +80,7 @@ async function work() {
 /** The selected parts, slowest first. */
 function parts() {
   const journeys = JOURNEYS.filter(
-    ({ flag, isTimed }) => only === flag || (isTimed !== true && (isWhole || only === '--quick')),
+    ({ flag, isSeparate }) => only === flag || (isSeparate !== true && (isWhole || only === '--quick')),
   );
   const word = isWhole ? undefined : only;
   const isOfPages = isWhole || !only.startsWith('--');

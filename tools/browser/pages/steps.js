@@ -10,7 +10,8 @@ export async function send(page, fields, button = 'main form button[type=submit]
 }
 
 export async function signIn(page, username) {
-  await send(page, { username, password: PASSWORD });
+  // The page may have another form, for passkeys.
+  await send(page, { username, password: PASSWORD }, 'main form:has([name=password]) button[type=submit]');
 }
 
 /** Signs in without a request from a client. */
