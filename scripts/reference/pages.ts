@@ -11,6 +11,7 @@ import { NOT_BUILT, shrunkList } from '../../test/account-api/names.ts';
 import { acceptanceChecksPage } from './acceptance-checks.ts';
 import { accountApiPage } from './account-api.ts';
 import { adminApiPage } from './admin-api.ts';
+import { architecturePicture } from './architecture-picture.ts';
 import { assurancePage } from './assurance.ts';
 import { attackTestsPage, faultsPage, mutationTestsPage } from './attack-tests.ts';
 import { commandsPage } from './commands.ts';
@@ -38,6 +39,7 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
     'bench/results/plot.svg': plotOf(runs),
+    'docs/architecture.svg': architecturePicture(root),
     'docs/assurance/README.md': assurancePage(root),
     'docs/assurance/acceptance-checks.md': acceptanceChecksPage(),
     'docs/assurance/attack-tests.md': attackTestsPage(root),
