@@ -77,10 +77,10 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     ['Sec-Fetch-Site: same-site', { 'sec-fetch-site': 'same-site' }],
     ['Sec-Fetch-Site: same-site with our origin', { ...SAME_ORIGIN, 'sec-fetch-site': 'same-site' }],
     ['a foreign Origin', { origin: 'https://evil.example' }],
-    ['the Origin of a neighbour', { origin: 'https://sub.auth.example.org' }],
+    ['the Origin of a sibling host', { origin: 'https://sub.auth.example.org' }],
     ['our host by http', { origin: 'http://auth.example.org' }],
     ['Origin: null', { origin: 'null' }],
-    ['a foreign Origin beside a good Sec-Fetch-Site', { ...SAME_ORIGIN, origin: 'https://evil.example' }],
+    ['a foreign Origin with a same-origin Sec-Fetch-Site', { ...SAME_ORIGIN, origin: 'https://evil.example' }],
     ['a foreign Referer when both are absent', { referer: 'https://evil.example/https://auth.example.org/' }],
     ['a Referer that is not an address', { referer: 'auth.example.org' }],
   ])('%s is rejected, even with the correct token', (_case, headers) => {
@@ -92,7 +92,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     ['Sec-Fetch-Site: none', { 'sec-fetch-site': 'none' }],
     ['our Origin alone', { origin: 'https://auth.example.org' }],
     ['our Referer alone', { referer: 'https://auth.example.org/login?x=y' }],
-    ['a foreign Referer beside our Origin', { ...SAME_ORIGIN, referer: 'https://evil.example/' }],
+    ['a foreign Referer with our Origin', { ...SAME_ORIGIN, referer: 'https://evil.example/' }],
   ])('%s is accepted', (_case, headers) => {
     const browser = new Browser();
     expect(browser.submit(`csrf=${browser.render()}`, headers)).toBe('valid');

@@ -246,12 +246,12 @@ describe('input', () => {
     ['text with a further field', `${text} x=1`],
     ['text with something before it', `Jun 17 10:49:22 host latchkey[7]: ${text}`],
     ['text of an impossible day', text.replace('06-17', '06-32')],
-    ['JSON that is cut', json.slice(0, -1)],
+    ['truncated JSON', json.slice(0, -1)],
     ['JSON without a status', json.replace('"status":303', '"status":"303"')],
     ['JSON without a path', json.replace('"path"', '"way"')],
     ['JSON with another type of requester', json.replace(`"requester":"${ALICE}"`, '"requester":["http"]')],
-    ['JSON with a time of its own', json.replace('10:49:22.419912Z', '10:49')],
-    ['JSON that is no object', '["http.server.response"]'],
+    ['JSON with another time format', json.replace('10:49:22.419912Z', '10:49')],
+    ['JSON that is not an object', '["http.server.response"]'],
     ['JSON null', '{"event":null,"x":"http.server.response"}'],
   ])('%s: skipped and reported, and exit code 1 with --strict', async (_name, malformed) => {
     const lines = [malformed, text];

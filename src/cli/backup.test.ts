@@ -414,8 +414,8 @@ describe('restore (operations 3.11)', () => {
       ['empty', () => bent(archive, () => Buffer.alloc(0)), 65, 'truncated'],
       ['compressed text', () => bent(archive, () => gzipSync('x'.repeat(600))), 65, 'not a tar archive'],
       ['one byte of a table', (files) => writeArchive(files.map(flip)), 65, 'checksum'],
-      ['a table left out', (files) => writeArchive(files.slice(0, -1)), 65, 'is missing'],
-      ['the manifest left out', (files) => writeArchive(files.slice(1)), 65, 'unexpected file'],
+      ['a missing table', (files) => writeArchive(files.slice(0, -1)), 65, 'is missing'],
+      ['a missing manifest', (files) => writeArchive(files.slice(1)), 65, 'unexpected file'],
       [
         'a path outside',
         (files) => headerOf(files, (header) => header.write('../../etc/cron.d/x\0')),
@@ -424,7 +424,7 @@ describe('restore (operations 3.11)', () => {
       ],
       ['a link', (files) => headerOf(files, (header) => header.write('2', 156)), 65, 'not a regular file'],
       ['a bomb', (files) => headerOf(files, (header) => header.write('77777777777', 124)), 65, 'larger'],
-      ['something behind the end', (files) => writeArchive(files, Buffer.alloc(200_000)), 65, 'data after its end'],
+      ['data after the end', (files) => writeArchive(files, Buffer.alloc(200_000)), 65, 'data after its end'],
       [
         'a path in the manifest',
         (files) => changed((made) => (made.secrets[0] = { ...hash, name: 'secrets/../x' }), files),

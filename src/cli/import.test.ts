@@ -543,7 +543,7 @@ describe('import check', () => {
     ['SQLite', 'server_name: x\ndatabase: { name: sqlite3 }\n', /synapse_port_db/],
     ['no database', 'server_name: x\n', /has no database settings/],
     [
-      'what Synapse refuses',
+      'settings that Synapse rejects',
       'server_name: [x]\nallow_guest_access: maybe\n',
       /server_name: .*\n {2}allow_guest_access: /,
     ],

@@ -259,8 +259,8 @@ describe('keys rotate', () => {
   });
 
   test.each([
-    ['before the old key made way', ['rsa-2048.next.pem', 'rsa-2048.new.pem']],
-    ['before the new key had its name', ['rsa-2048.next.pem', 'rsa-2048.new.pem', 'rsa-2048.pem', 'rsa-2048.old.pem']],
+    ['before the old key was renamed', ['rsa-2048.next.pem', 'rsa-2048.new.pem']],
+    ['before the new key was renamed', ['rsa-2048.next.pem', 'rsa-2048.new.pem', 'rsa-2048.pem', 'rsa-2048.old.pem']],
   ])('a promotion interrupted %s is completed by the next call', async (_when, renames) => {
     await run('keys', 'rotate', '--type', 'rsa2048');
     const next = await kidOf('rsa-2048.next.pem');

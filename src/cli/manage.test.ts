@@ -255,12 +255,7 @@ describe('manage register-user', () => {
     ['a display name of blanks', { username: 'weak', displayName: '  ' }, 1, 'must not be empty'],
     ['a language that is not a tag', { username: 'weak', locale: 'german please' }, 1, 'not a language tag'],
     ['two passwords', { username: 'weak', password: STRONG, passwordFile: '-' }, 2, 'either'],
-    [
-      'a password file that is not there',
-      { username: 'weak', passwordFile: '/nowhere/x' },
-      1,
-      'file /nowhere/x: no such file',
-    ],
+    ['a missing password file', { username: 'weak', passwordFile: '/nowhere/x' }, 1, 'file /nowhere/x: no such file'],
     ['a name with a space', { username: 'al ice' }, 1, 'not allowed: allowed characters are lowercase letters a to z'],
     ['an empty password file', { username: 'weak', passwordFile: '-' }, 1, 'empty'],
     ['no username', {}, 2, 'username is missing'],
@@ -361,7 +356,12 @@ describe('manage set-password', () => {
     ['a leaked password', { password: LEAKED }, 1, 'password is known from data breaches'],
     ['a password like the address', { password: 'bob.quist@example.net' }, 1, 'password is too weak'],
     ['no password and no terminal', {}, 2, 'the password is missing'],
-    ['a password over 1,024 bytes, whatever is ignored', { password: 'x'.repeat(1025), ignoreComplexity: true }, 1, ''],
+    [
+      'a password over 1,024 bytes, also with --ignore-complexity',
+      { password: 'x'.repeat(1025), ignoreComplexity: true },
+      1,
+      '',
+    ],
   ])('rejects %s', async (_, options, exitCode, message) => {
     await expect(set(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
   });

@@ -9,8 +9,8 @@ test('assets.path names a directory created by a build', () => {
 });
 
 test.each([
-  ['one that is not there', {}],
-  ['one of other files', { 'build/account.js': '' }],
+  ['a missing directory', {}],
+  ['a directory with other files', { 'build/account.js': '' }],
 ])('assets.path: %s is rejected', (_what, others) => {
   expect(problemsOf({ files: { 'latchkey.yaml': YAML, ...others } })).toEqual([
     expect.stringMatching(

@@ -36,13 +36,13 @@ describe('custom images (browser-flows 12.4)', () => {
     ['an empty file', '', 'is neither an SVG nor a PNG image'],
     ['a page', `<!doctype html><script>alert(1)</script>${SVG}`, 'is neither an SVG nor a PNG image'],
     [
-      'a page that says it is one',
+      'an HTML page with an svg element',
       `<html><svg xmlns="http://www.w3.org/2000/svg"/></html>`,
       'is neither an SVG nor a PNG image',
     ],
     ['a drawing without its namespace, which browsers do not draw', '<svg/>', 'is neither an SVG nor a PNG image'],
     ['text that is not UTF-8', Buffer.from(SVG, 'utf16le'), 'is neither an SVG nor a PNG image'],
-    ['a comment without end', '<!-- ', 'is neither an SVG nor a PNG image'],
+    ['an unclosed comment', '<!-- ', 'is neither an SVG nor a PNG image'],
     ['a file that is too large', Buffer.concat([PNG, Buffer.alloc(256 * 1024)]), 'is larger than 256 KiB'],
   ])('%s is rejected with file, line and column', (_case, content, message) => {
     const [problem = '', ...more] = problemsOf({ files: { 'latchkey.yaml': YAML, 'art/logo': content } });

@@ -255,7 +255,7 @@ describe('rejections', () => {
       'policy.data.client_registration.allow_host_mismatch',
     ],
     [
-      'it claims the host of somebody else',
+      'it claims the host of another client',
       (url: string) =>
         documentOf(url, {
           client_uri: 'https://victim.example.org/',

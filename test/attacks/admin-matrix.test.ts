@@ -289,7 +289,7 @@ describe('every admin API operation', () => {
   test.each([
     ['an administrator', async () => (await accessToken()).accessToken],
     [
-      'an application by itself',
+      'an application without a user',
       async () => {
         const form = { grant_type: 'client_credentials', scope: ADMIN };
         return String((await application.post('/oauth2/token', form)).body['access_token']);

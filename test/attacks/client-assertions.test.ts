@@ -110,7 +110,7 @@ describe('an assertion with a forged algorithm is refused (S-30)', () => {
     ['the same without the final newline', { alg: 'HS256' }, withMac(pem.toString().trimEnd())],
     ['HS256 keyed with it as DER', { alg: 'HS256' }, withMac(publicKey.export({ type: 'spki', format: 'der' }))],
     ['HS256 keyed with it as JWK', { alg: 'HS256', kid: 'one' }, withMac(JSON.stringify(jwk))],
-    ['HS256 keyed with nothing', { alg: 'HS256' }, withMac('')],
+    ['HS256 with an empty key', { alg: 'HS256' }, withMac('')],
     [
       'RS256 for a registration of ES256',
       { alg: 'RS256', kid: 'one' },

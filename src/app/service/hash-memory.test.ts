@@ -43,13 +43,13 @@ describe('the memory of password hashes (operations 9.2)', () => {
 describe('concurrent hashes by default', () => {
   const passwords = (settings = '') => loadYaml(`passwords: { ${settings} }`).passwords;
   test.each([
-    ['as many as processors', 1, { processors: 4 }, 4],
+    ['one per processor', 1, { processors: 4 }, 4],
     ['two on a single processor', 1, { processors: 1 }, 2],
     ['eight on a larger machine', 1, { processors: 64 }, 8],
-    ['the share of a process', 2, { processors: 8 }, 4],
-    ['what fits into half of the container', 1, { processors: 8, memoryLimit: 256 * MIB }, 6],
-    ['the share of a process of what fits', 2, { processors: 8, memoryLimit: 256 * MIB }, 3],
-    ['one where none fits, which the start refuses', 1, { processors: 8, memoryLimit: 32 * MIB }, 1],
+    ['divided by the processes', 2, { processors: 8 }, 4],
+    ['limited by half of the memory of the container', 1, { processors: 8, memoryLimit: 256 * MIB }, 6],
+    ['limited by half of the memory, divided by the processes', 2, { processors: 8, memoryLimit: 256 * MIB }, 3],
+    ['one if none fits, which is rejected at start', 1, { processors: 8, memoryLimit: 32 * MIB }, 1],
     ['no fewer without a limit', 1, { processors: 8, memoryLimit: 2 ** 64 }, 8],
   ])('are %s', (_, processes, machine, expected) => {
     expect(defaultHashConcurrency(processes, passwords(), { memoryLimit: undefined, ...machine })).toBe(expected);

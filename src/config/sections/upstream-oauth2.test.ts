@@ -16,27 +16,27 @@ const NONE = 'token_endpoint_auth_method: none';
 describe('consistency rules of a provider', () => {
   test.each([
     [
-      'a method with a secret needs one',
+      'client_secret_post needs a secret',
       [ISSUER, 'token_endpoint_auth_method: client_secret_post'],
       'needs "client_secret"',
     ],
     [
-      'one without has none',
+      '"none" does not allow a secret',
       [ISSUER, NONE, 'client_secret: hush'],
       'not allowed with token_endpoint_auth_method "none"',
     ],
     [
-      'assertions need an algorithm',
+      'private_key_jwt needs an algorithm',
       [ISSUER, 'token_endpoint_auth_method: private_key_jwt'],
       'needs "token_endpoint_auth_signing_alg"',
     ],
     [
-      'of their own kind',
+      'private_key_jwt needs an asymmetric algorithm',
       [ISSUER, 'token_endpoint_auth_method: private_key_jwt', 'token_endpoint_auth_signing_alg: HS256'],
       'not an algorithm of "private_key_jwt"',
     ],
     [
-      'a shared secret that signs is long',
+      'client_secret_jwt needs a long secret',
       [
         ISSUER,
         'token_endpoint_auth_method: client_secret_jwt',
@@ -45,48 +45,52 @@ describe('consistency rules of a provider', () => {
       ],
       'needs at least 32 bytes',
     ],
-    ['ID tokens are never unsigned', [ISSUER, NONE, 'id_token_signed_response_alg: none'], 'expected one of "RS256"'],
     [
-      'those of a shared secret need one',
-      [ISSUER, NONE, 'id_token_signed_response_alg: HS256'],
-      'needs a "client_secret"',
+      'unsigned ID tokens are rejected',
+      [ISSUER, NONE, 'id_token_signed_response_alg: none'],
+      'expected one of "RS256"',
     ],
-    ['an issuer is needed', [NONE], 'needs "issuer"'],
-    ['unless nothing is discovered', [NONE, 'discovery_mode: disabled'], 'needs "authorization_endpoint"'],
-    ['addresses are https', [ISSUER.replace('https', 'http'), NONE], 'must be https, unless it is on this machine'],
-    ['somebody says who signed in', [ISSUER, NONE, 'scope: email'], 'set "fetch_userinfo"'],
+    ['HS256 needs a secret', [ISSUER, NONE, 'id_token_signed_response_alg: HS256'], 'needs a "client_secret"'],
+    ['discovery needs an issuer', [NONE], 'needs "issuer"'],
     [
-      'the algorithm of userinfo is used',
+      'without discovery, the endpoints are needed',
+      [NONE, 'discovery_mode: disabled'],
+      'needs "authorization_endpoint"',
+    ],
+    ['URLs must be https', [ISSUER.replace('https', 'http'), NONE], 'must be https, unless it is on this machine'],
+    ['without openid, userinfo is needed', [ISSUER, NONE, 'scope: email'], 'set "fetch_userinfo"'],
+    [
+      'an algorithm for userinfo needs fetch_userinfo',
       [ISSUER, NONE, 'userinfo_signed_response_alg: RS256'],
       'not used without "fetch_userinfo"',
     ],
     [
-      "Apple's method needs its section",
+      'sign_in_with_apple needs its section',
       [ISSUER, 'token_endpoint_auth_method: sign_in_with_apple'],
       'of the same name',
     ],
     [
-      'what a request to it consists of is not added to it',
+      'parameters of the request cannot be overridden',
       [ISSUER, NONE, 'additional_authorization_parameters: {state: x, login_hint: y}'],
       'additional_authorization_parameters.state: is set by the sign-in itself',
     ],
     [
-      'nor what would be read in its place',
+      'request_uri cannot be added',
       [ISSUER, NONE, 'additional_authorization_parameters: {request_uri: "https://x.example"}'],
       'additional_authorization_parameters.request_uri: is set by the sign-in itself',
     ],
     [
-      'a parameter has a plain name',
+      'an invalid parameter name',
       [ISSUER, NONE, 'additional_authorization_parameters: {"a b": x}'],
       'expected a name of letters, digits',
     ],
     [
-      'a template of a parameter is right',
+      'an invalid parameter template',
       [ISSUER, NONE, 'additional_authorization_parameters: {login_hint: "{{ user.sub }}"}'],
       'additional_authorization_parameters.login_hint: expected a template (line 1, column 4: unknown variable "user"; available: params, logged_out)',
     ],
     [
-      'there are not many of them',
+      'too many parameters',
       [
         ISSUER,
         NONE,
@@ -95,11 +99,15 @@ describe('consistency rules of a provider', () => {
       'has more than 20 parameters',
     ],
     [
-      'a template of claims is right',
+      'an invalid claim template',
       [ISSUER, NONE, 'claims_imports: {subject: {template: "{{ user.sub | lowr }}"}}'],
       'claims_imports.subject.template: expected a template (line 1, column 15: unknown filter "lowr"; available:',
     ],
-    ['and no other has it', [ISSUER, NONE, 'sign_in_with_apple: {team_id: T, key_id: K, private_key: x}'], ''],
+    [
+      'the section sign_in_with_apple needs its method',
+      [ISSUER, NONE, 'sign_in_with_apple: {team_id: T, key_id: K, private_key: x}'],
+      '',
+    ],
   ])('%s', (_, lines, problem) => {
     expect(problemsOfYaml(provider(lines)).join('\n')).toContain(problem);
     expect(problemsOfYaml(provider(lines))).not.toEqual([]);

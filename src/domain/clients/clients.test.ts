@@ -343,7 +343,7 @@ describe('static clients of the configuration', () => {
     ['a privacy policy', { policyUri: 'https://example.org/privacy' }, false],
     ['another logo', { logoUri: 'https://example.org/logo' }, false],
     ['terms of service', { tosUri: 'https://example.org/terms' }, false],
-    ['one more host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
+    ['another host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
   ])('only a change shown on consent pages ends consents: %s (oauth 7.6)', async (_, changes, isKept) => {
     const id = newId<'client'>(clock.now());
     const before = { clientUri: 'https://example.org/' };

@@ -103,7 +103,7 @@ describe('a start is rejected, and the message names the entry but nothing of it
   const sealed = RSA_2048.export({ type: 'pkcs8', format: 'pem', ...ENCRYPTED }).toString();
   test.each([
     ['an empty key', { key: '' }, /not a private key/],
-    ['bytes that are no key', { key: Buffer.from([0x30, 0x82, 0, 1, 2]) }, /not a private key/],
+    ['bytes that are not a key', { key: Buffer.from([0x30, 0x82, 0, 1, 2]) }, /not a private key/],
     ['a PEM block that was cut', { key: pem(RSA_2048).slice(0, 400) }, /not a private key/],
     ['a public key', { key: createPublicKey(RSA_2048).export({ type: 'spki', format: 'pem' }) }, /not a private key/],
     ['an encrypted key without a password', { key: sealed }, /an encrypted key needs its password/],

@@ -156,7 +156,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
 
   test.each([
     ['does not answer', { kind: 'close' }],
-    ['refuses the name', { kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
+    ['rejects the name', { kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
   ] as const)('a homeserver that %s: stores nothing, and reports the failure', async (_, fault) => {
     homeserver.addUser('amira');
     const before = await stored();

@@ -239,7 +239,7 @@ async function endingsOf(nodeId: string): Promise<number> {
 
 test.each([
   ['of another scheme', 'Basic eDp5', 401, 'INVALID_TOKEN'],
-  ['that nobody issued', 'Bearer mat_x', 401, 'INVALID_TOKEN'],
+  ['with an unknown token', 'Bearer mat_x', 401, 'INVALID_TOKEN'],
   ['that is empty', 'Bearer ', 401, 'INVALID_TOKEN'],
 ])('rejects credentials %s, without falling back to the cookie', async (_, authorization, status, code) => {
   const answer = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');

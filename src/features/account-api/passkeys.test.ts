@@ -215,11 +215,11 @@ test('an invalid response consumes its challenge, and the log gives the reason',
 
 test.each<[string, Deviations]>([
   ['another challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
-  ['the site of another', { rpId: 'example.org' }],
-  ['no look at the person', { isUserVerified: false }],
+  ['another site', { rpId: 'example.org' }],
+  ['no user verification', { isUserVerified: false }],
   ['a frame of another site', { crossOrigin: true }],
   ['another algorithm', { algorithm: -35 }],
-  ['the answer of a sign-in', { type: 'webauthn.get' }],
+  ['the response of a sign-in', { type: 'webauthn.get' }],
 ])('rejects a new passkey with %s', async (_, wrong) => {
   expect(await complete(authenticator(), wrong)).toMatchObject({ status: 'INVALID_RESPONSE' });
   expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 0 } } });

@@ -249,8 +249,8 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
 
   test.each<[string, object, object, number]>([
     ['stay', {}, {}, 0],
-    ['end when the person wants it', {}, { all: true }, 1],
-    ['end when the operator wants it', { recovery_signs_out_devices: true }, { all: false }, 1],
+    ['end if the user asks for it', {}, { all: true }, 1],
+    ['end if the configuration requires it', { recovery_signs_out_devices: true }, { all: false }, 1],
   ])('client sessions %s', async (_, account, more, ended) => {
     const who = await person();
     const { browser } = await GraphqlClient.signedIn(service, who.username, OLD);

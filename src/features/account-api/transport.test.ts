@@ -79,7 +79,7 @@ describe('a request body (account-graphql 1.2, S-135)', () => {
     ['with a list of variables', '{"query":"{__typename}","variables":[]}', {}, 400, 'BAD_REQUEST'],
     ['with extensions of text', '{"query":"{__typename}","extensions":"x"}', {}, 400, 'BAD_REQUEST'],
     ['with NUL', '{"query":"{__typename}","variables":{"a":"\\u0000"}}', {}, 400, 'BAD_REQUEST'],
-    ['with half a character', '{"query":"{__typename}","variables":{"a":"\\ud800"}}', {}, 400, 'BAD_REQUEST'],
+    ['with an unpaired surrogate', '{"query":"{__typename}","variables":{"a":"\\ud800"}}', {}, 400, 'BAD_REQUEST'],
     [
       'with variables 11 deep',
       `{"query":"{__typename}","variables":${'{"a":'.repeat(11)}1${'}'.repeat(11)}}`,
@@ -105,11 +105,11 @@ describe('a request body (account-graphql 1.2, S-135)', () => {
   test.each([
     ['a type in capitals with its character set', valid, { 'content-type': 'Application/JSON; charset="UTF-8"' }],
     [
-      'null for what may be left out',
+      'null for optional members',
       '{"query":"{__typename}","variables":null,"operationName":null,"extensions":null}',
       {},
     ],
-    ['members that nobody knows', '{"query":"{__typename}","__proto__":{"query":"x"},"id":1}', {}],
+    ['unknown members', '{"query":"{__typename}","__proto__":{"query":"x"},"id":1}', {}],
     ['the last of two documents', '{"query":"{nothing}","query":"{__typename}"}', {}],
     ['variables 10 deep', `{"query":"{__typename}","variables":${'{"a":'.repeat(10)}1${'}'.repeat(10)}}`, {}],
   ])('accepts %s', async (_, body, headers) => {
@@ -272,7 +272,7 @@ describe('cross-site requests (account-graphql 1.6, S-58)', () => {
     ['the page of the service', () => ({ origin, 'sec-fetch-site': 'same-origin' }), 'gita'],
     ['a program', () => ({}), 'gita'],
     ['another origin', () => ({ origin: 'https://evil.example' }), undefined],
-    ['no origin that can be told', () => ({ origin: 'null' }), undefined],
+    ['an opaque origin', () => ({ origin: 'null' }), undefined],
     ['another site', () => ({ 'sec-fetch-site': 'cross-site' }), undefined],
     ['a sibling of the host', () => ({ 'sec-fetch-site': 'same-site' }), undefined],
     ['the address bar', () => ({ 'sec-fetch-site': 'none' }), undefined],
@@ -393,7 +393,7 @@ describe('document limits (account-graphql 1.7, S-134)', () => {
       [],
     ],
     [
-      'a page within pages',
+      'nested pages',
       '{ viewer { ... on User { browserSessions(first: 40) { nodes { user { browserSessions(first: 30) { nodes { id } } } } } } } }',
       ['QUERY_TOO_COMPLEX'],
     ],
@@ -464,7 +464,7 @@ describe('introspection (account-graphql 1.7, S-136)', () => {
       'twenty lists of all types',
       (n: number) => `a${n}: types { name fields { name description type { name kind } } }`,
     ],
-    ['what may be null', (n: number) => `a${n}: types { description fields { description args { description } } }`],
+    ['nullable fields', (n: number) => `a${n}: types { description fields { description args { description } } }`],
   ])('%s: aborted once the response is too large', async (_, part) => {
     for (const caller of [nobody, gita]) {
       const answer = await caller.query(`{ __schema { ${times(25, part)} } }`);

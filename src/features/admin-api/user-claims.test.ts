@@ -114,7 +114,7 @@ describe('account groups', () => {
     ['a name too long', { groups: ['x'.repeat(256)] }, '/groups/0'],
     ['a number', { groups: [1] }, '/groups/0'],
     ['too many', { groups: Array.from({ length: 201 }, (_, index) => `g${index}`) }, '/groups'],
-    ['a text in place of a list', { groups: 'ops' }, '/groups'],
+    ['a string instead of a list', { groups: 'ops' }, '/groups'],
     ['nothing', {}, '/groups'],
     ['another member', { groups: [], group: 'x' }, '/group'],
   ])('reject %s, and name the invalid member', async (_, body, pointer) => {
@@ -164,7 +164,7 @@ describe('account claims', () => {
   });
 
   test.each([
-    ['what the service says itself', '{"claims":{"role":"x","sub":"root"}}', '/claims/sub'],
+    ['a claim reserved for the server', '{"claims":{"role":"x","sub":"root"}}', '/claims/sub'],
     ['the address', '{"claims":{"email_verified":true}}', '/claims/email_verified'],
     ['a name with a slash that is wrong', '{"claims":{"a/b":{"a":{"a":{"a":{"a":{}}}}}}}', '/claims/a~1b'],
     ['a prototype', '{"claims":{"__proto__":{"admin":true}}}', '/claims/__proto__'],
@@ -174,9 +174,9 @@ describe('account claims', () => {
     ['more than 8 KiB', `{"claims":{"a":"${'x'.repeat(8192)}"}}`, '/claims'],
     ['a number that becomes infinite', '{"claims":{"a":1e999}}', '/claims/a'],
     ['NUL', '{"claims":{"a":"\\u0000"}}', undefined],
-    ['half of a character', '{"claims":{"a":"\\ud800"}}', undefined],
+    ['an unpaired surrogate', '{"claims":{"a":"\\ud800"}}', undefined],
     ['a claim twice', '{"claims":{"a":1,"a":2}}', undefined],
-    ['a depth without end', `{"claims":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined],
+    ['deep nesting', `{"claims":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined],
   ])('reject %s, and name the invalid member', async (_, body, pointer) => {
     const id = await person();
     const response = await fetch(`${service.address}/api/admin/v1/users/${id}/claims`, {

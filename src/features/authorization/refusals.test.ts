@@ -47,17 +47,17 @@ const REGISTERED = 'https://app.example.org/callback';
 describe("the log gives the reason for rejecting a client's request", () => {
   test.each<[string, () => string, Record<string, unknown>]>([
     [
-      'a client id of another kind',
+      'a malformed client ID',
       () => authorizeUrl('my-app'),
       { code: 'invalid_request', client: 'my-app', expected: expect.stringContaining('26 characters') },
     ],
     [
-      'an id that names no client',
+      'an unknown client ID',
       () => authorizeUrl('01HZX7T3Q8V3M5N6P7R8S9T0AB'),
       { client: '01HZX7T3Q8V3M5N6P7R8S9T0AB', redirect_uri: REGISTERED, registered: undefined },
     ],
     [
-      'a secret in place of the client id',
+      'a secret instead of the client ID',
       () => authorizeUrl('correct-horse-battery-staple'),
       { client: 'correc... (28 characters)' },
     ],
@@ -71,28 +71,24 @@ describe("the log gives the reason for rejecting a client's request", () => {
       },
     ],
     [
-      'a redirect URI that is none',
+      'an invalid redirect URI',
       () => authorizeUrl(client, { redirect_uri: '/callback' }),
       { redirect_uri: 'invalid URI (9 characters)', registered: REGISTERED },
     ],
     [
-      'no redirect URI where there are two',
+      'no redirect URI although two are registered',
       () => authorizeUrl(publicClient, { redirect_uri: undefined }),
       { description: expect.stringContaining('redirect_uri is required'), redirect_uri: undefined },
     ],
     [
-      'a response_mode that is unknown',
+      'an unknown response_mode',
       () => authorizeUrl(client, { response_mode: 'web_message' }),
       {
         received: 'response_mode=web_message',
         expected: 'query, fragment, form_post, query.jwt, fragment.jwt, form_post.jwt, jwt',
       },
     ],
-    [
-      'a parameter given twice',
-      () => `${authorizeUrl(client)}&state=2`,
-      { description: 'state is given more than once' },
-    ],
+    ['a repeated parameter', () => `${authorizeUrl(client)}&state=2`, { description: 'state is given more than once' }],
     ['a query that cannot be decoded', () => '/authorize?client_id=%zz', { client: undefined }],
   ])('on the page: %s', async (_, address, expected) => {
     const fields = await refusalOf(async () => {
@@ -121,7 +117,7 @@ describe("the log gives the reason for rejecting a client's request", () => {
       { code: 'invalid_target', received: 'resource=https://mcp.example/path x\ny', expected: expect.any(String) },
     ],
     [
-      'PKCE left out',
+      'no PKCE',
       () => authorizeUrl(publicClient),
       {
         code: 'invalid_request',

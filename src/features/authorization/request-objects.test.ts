@@ -193,7 +193,7 @@ describe('a rejected request object', () => {
     ['unsigned', async () => new UnsecuredJWT(claimsOf({})).encode()],
     ['no JWT', async () => 'x'],
     ['signed with the key of another client', async () => await signed({ key: otherKey })],
-    ['of a type of its own', async () => await signed({ header: { typ: 'at+jwt' } })],
+    ['with another typ', async () => await signed({ header: { typ: 'at+jwt' } })],
     ['with a key id that the client does not have', async () => await signed({ header: { kid: 'x' } })],
     ['without iss', async () => await signed({ claims: { iss: undefined } })],
     ['of another iss', async () => await signed({ claims: { iss: otherId } })],
@@ -209,7 +209,7 @@ describe('a rejected request object', () => {
     ['without client_id', async () => await signed({ claims: { client_id: undefined } })],
     ['with a list for a scope', async () => await signed({ claims: { scope: ['openid'] } })],
     ['with a state that no form can hold', async () => await signed({ claims: { state: 'a\0b' } })],
-    ['with half a character', async () => await signed({ claims: { state: '\ud800' } })],
+    ['with an unpaired surrogate', async () => await signed({ claims: { state: '\ud800' } })],
   ])("%s: invalid_request_object, at the plain parameters' redirect URI", async (_, make) => {
     const refused = await refusal(await make());
     expect(refused).toMatchObject({ error: 'invalid_request_object', state: 'outside', iss: service.issuer });

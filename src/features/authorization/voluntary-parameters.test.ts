@@ -386,7 +386,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     ['of another issuer', async () => await idToken({ iss: 'https://elsewhere.example/' })],
     ['of another client', async () => await idToken({ aud: newId<'client'>(1) })],
     ['without a subject', async () => await idToken({ sub: undefined })],
-    ['signed by someone else', async () => await idToken({}, foreignKeys())],
+    ['signed with another key', async () => await idToken({}, foreignKeys())],
     ['another kind of JWT', async () => await idToken({}, TEST_SIGNING_KEYS, 'token-introspection+jwt')],
     ['not signed', async () => await rebuilt({ alg: 'none' }, '')],
     ['with an algorithm of another key', async () => await rebuilt({ alg: 'HS256' })],

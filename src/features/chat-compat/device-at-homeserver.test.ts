@@ -227,9 +227,9 @@ describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
   });
 
   test.each([
-    ['has too much to do, and says for how long', { status: 429, headers: { 'retry-after': '17' } }, '17'],
-    ['answers something else', { status: 200, body: '<html>sign in to the network</html>' }, '5'],
-    ['answers nothing', { status: 200, body: '' }, '5'],
+    ['is overloaded and sends Retry-After', { status: 429, headers: { 'retry-after': '17' } }, '17'],
+    ['sends an unexpected response', { status: 200, body: '<html>sign in to the network</html>' }, '5'],
+    ['sends an empty response', { status: 200, body: '' }, '5'],
   ])('it %s', async (_what, fault, retryAfter) => {
     await homeserver.setFault({ kind: 'answer', ...fault });
     expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', retryAfter);
@@ -238,9 +238,9 @@ describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
   });
 
   test.each([
-    ['another secret is set there', { status: 403, body: '{"errcode":"M_UNKNOWN"}' }],
-    ['its interface is off', { status: 404, body: '{"errcode":"M_UNRECOGNIZED"}' }],
-    ['it refuses for another reason', { status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
+    ['the homeserver has another secret', { status: 403, body: '{"errcode":"M_UNKNOWN"}' }],
+    ['its interface is disabled', { status: 404, body: '{"errcode":"M_UNRECOGNIZED"}' }],
+    ['it rejects the request for another reason', { status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
   ])('%s: returns 500 and alerts the operator', async (_what, fault) => {
     await homeserver.setFault({ kind: 'answer', ...fault });
     const before = service.logLines().length;

@@ -141,7 +141,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     ['of the wrong form', 'short'],
     ['unknown', 'A'.repeat(32)],
     ['an access token', `mct_${'A'.repeat(30)}_AAAAAA`],
-    ['with more behind it', `${'A'.repeat(32)}\n`],
+    ['with more characters', `${'A'.repeat(32)}\n`],
   ])('rejects one that is %s', async (_what, token) => {
     expectError(await logIn(token), 403, 'M_FORBIDDEN');
   });

@@ -105,11 +105,11 @@ describe('POST login with a password', () => {
     ['the name in any case', { identifier: { type: 'm.id.user', user: 'AMIRA' } }],
     ['the whole user id', { identifier: { type: 'm.id.user', user: '@amira:chat.example:8008' } }],
     ['the old member, which wins', { user: 'amira', identifier: { type: 'm.id.phone' } }],
-    ['an e-mail address in place of the name', { identifier: { type: 'm.id.user', user: 'amira@MAIL.example' } }],
+    ['an email address instead of the name', { identifier: { type: 'm.id.user', user: 'amira@MAIL.example' } }],
     ['an e-mail address', { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'AMIRA@mail.example' } }],
-    ['an e-mail address in old members', { identifier: null, medium: 'email', address: 'amira@mail.example' }],
-    ['members that nobody knows', { identifier: { type: 'm.id.user', user: 'amira', more: 1 }, more: {} }],
-    ['null for what is not given', { device_id: null, initial_device_display_name: null, refresh_token: null }],
+    ['an email address in old members', { identifier: null, medium: 'email', address: 'amira@mail.example' }],
+    ['unknown members', { identifier: { type: 'm.id.user', user: 'amira', more: 1 }, more: {} }],
+    ['null for absent members', { device_id: null, initial_device_display_name: null, refresh_token: null }],
   ])('accepts %s', async (_what, fields) => {
     const answer = await chat.tryLogin('amira', PASSWORD, fields);
     expect([answer.status, answer.body['user_id']]).toEqual([200, '@amira:chat.example:8008']);
@@ -176,13 +176,23 @@ describe('POST login refuses', () => {
   test.each<[string, unknown, number, string]>([
     ['a list', [], 400, 'M_BAD_JSON'],
     ['no type', { user: 'amira', password: PASSWORD }, 400, 'M_BAD_JSON'],
-    ['a type that is no text', { type: 1 }, 400, 'M_BAD_JSON'],
+    ['a type that is not a string', { type: 1 }, 400, 'M_BAD_JSON'],
     ['an application service', { type: 'm.login.application_service' }, 400, 'M_APPSERVICE_LOGIN_UNSUPPORTED'],
     ['another type', { type: 'm.login.recaptcha' }, 400, 'M_UNKNOWN'],
     ['nobody', { type: 'm.login.password', password: PASSWORD }, 400, 'M_BAD_JSON'],
     ['no password', { type: 'm.login.password', user: 'amira' }, 400, 'M_BAD_JSON'],
-    ['a flag as text', { type: 'm.login.password', user: 'a', password: 'b', refresh_token: 'yes' }, 400, 'M_BAD_JSON'],
-    ['an identifier that is text', { type: 'm.login.password', identifier: 'amira', password: 'b' }, 400, 'M_BAD_JSON'],
+    [
+      'a flag as a string',
+      { type: 'm.login.password', user: 'a', password: 'b', refresh_token: 'yes' },
+      400,
+      'M_BAD_JSON',
+    ],
+    [
+      'an identifier that is a string',
+      { type: 'm.login.password', identifier: 'amira', password: 'b' },
+      400,
+      'M_BAD_JSON',
+    ],
     [
       'a phone',
       { type: 'm.login.password', identifier: { type: 'm.id.phone', country: 'GB', phone: '1' }, password: 'b' },
@@ -240,10 +250,10 @@ describe('POST login refuses', () => {
       'M_USER_DEACTIVATED',
     ],
     ['not JSON', '{"type":', 400, 'M_NOT_JSON'],
-    ['an empty text', '', 400, 'M_NOT_JSON'],
+    ['an empty string', '', 400, 'M_NOT_JSON'],
     ['a repeated member', '{"type":"a","type":"b"}', 400, 'M_BAD_JSON'],
     ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 400, 'M_BAD_JSON'],
-    ['half a character', '{"type":"\\ud800"}', 400, 'M_BAD_JSON'],
+    ['an unpaired surrogate', '{"type":"\\ud800"}', 400, 'M_BAD_JSON'],
     ['64 KiB and more', `{"type":"${'x'.repeat(65_536)}"}`, 413, 'M_TOO_LARGE'],
   ])('%s', async (_what, body, status, errcode) => {
     expectError(await chat.post('/login', body), status, errcode);

@@ -227,7 +227,13 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
   test.each<[string, string | undefined, Record<string, string>, string, string]>([
     ['signs in', undefined, {}, '', '/login?kind=continue_compat_sso_login&id='],
     ['registers', undefined, { action: 'register' }, '', '/register?kind=continue_compat_sso_login&id='],
-    ['signs in where they propose it', undefined, { action: 'login' }, '', '/login?kind=continue_compat_sso_login&id='],
+    [
+      'signs in if the client proposes it',
+      undefined,
+      { action: 'login' },
+      '',
+      '/login?kind=continue_compat_sso_login&id=',
+    ],
     [
       'signs in through the provider that the client proposes (I-14)',
       undefined,
@@ -236,16 +242,16 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
       `/upstream/authorize/${PROVIDER}?kind=continue_compat_sso_login&id=`,
     ],
     [
-      'signs in through the provider that a Synapse called so',
+      'signs in through the provider with this name in Synapse',
       undefined,
       {},
       '/oidc-harbour',
       `/upstream/authorize/${PROVIDER}?kind=continue_compat_sso_login&id=`,
     ],
-    ['signs in where that is switched off', undefined, {}, `/${SWITCHED_OFF}`, '/login?kind='],
-    ['signs in where nobody knows it (I-14)', undefined, {}, '/oidc-google', '/login?kind='],
+    ['signs in here if the provider is disabled', undefined, {}, `/${SWITCHED_OFF}`, '/login?kind='],
+    ['signs in here if the provider is unknown (I-14)', undefined, {}, '/oidc-google', '/login?kind='],
     ['signs in, with a slash at the end (I-14)', undefined, {}, '/', '/login?kind='],
-    ['registers, whatever the provider', undefined, { action: 'register' }, `/${PROVIDER}`, '/register?kind='],
+    ['registers with any provider', undefined, { action: 'register' }, `/${PROVIDER}`, '/register?kind='],
   ])('a signed-out user %s', async (_what, _user, query, end, expected) => {
     const browser = newBrowser();
     const path = await begin(browser, CLIENT, query, end);
@@ -446,8 +452,8 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   });
 
   test.each([
-    ['without the time at which the page was made', ''],
-    ['with one that somebody made up', Buffer.from('1'.repeat(60)).toString('base64url')],
+    ['without the time of the page', ''],
+    ['with a forged time of the page', Buffer.from('1'.repeat(60)).toString('base64url')],
   ])('%s shows the page again', async (_what, rendered) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));

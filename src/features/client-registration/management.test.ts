@@ -131,8 +131,8 @@ describe('PUT (RFC 7592 2.2)', () => {
     ['another logo', { logo_uri: 'https://app.example.org/bank.png' }, 0],
     ['a privacy policy', { policy_uri: 'https://app.example.org/privacy' }, 0],
     ['terms of service', { tos_uri: 'https://app.example.org/terms' }, 0],
-    ['a host more for answers', { redirect_uris: [...REGISTRATION.redirect_uris, 'https://b.app.example.org/cb'] }, 0],
-    ['a name in one more language', { 'client_name#de': 'Ihre Bank' }, 0],
+    ['another redirect host', { redirect_uris: [...REGISTRATION.redirect_uris, 'https://b.app.example.org/cb'] }, 0],
+    ['a name in another language', { 'client_name#de': 'Ihre Bank' }, 0],
     ['the same name', {}, 1],
   ])('with %s: asks users for consent again as far as they approved something else', async (_, changes, left) => {
     const { id, token } = await registerManaged(service);
@@ -175,7 +175,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     ['no client_id', 400, 'invalid_client_metadata', () => REGISTRATION],
     ['another client_id', 400, 'invalid_client_metadata', () => ({ ...REGISTRATION, client_id: newId(1) })],
     [
-      'a secret of its own',
+      'another secret',
       400,
       'invalid_client_metadata',
       (id) => ({ ...REGISTRATION, client_id: id, client_secret: 'mine' }),

@@ -50,9 +50,9 @@ test('a client on several hosts belongs to the sector whose list contains them (
 });
 
 test.each([
-  ['lacks one of them', JSON.stringify(HOSTS.slice(1))],
-  ['is no list', JSON.stringify({ redirect_uris: HOSTS })],
-  ['is no JSON', '<html>'],
+  ['lacks a host', JSON.stringify(HOSTS.slice(1))],
+  ['is not a list', JSON.stringify({ redirect_uris: HOSTS })],
+  ['is not JSON', '<html>'],
   ['is empty', ''],
 ])('rejects a list that %s', async (_, answer) => {
   list = answer;

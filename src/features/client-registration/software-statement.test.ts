@@ -98,13 +98,13 @@ describe('a software statement of a trusted issuer (RFC 7591 2.3)', () => {
   });
 
   test.each<[string, () => Promise<string>, string]>([
-    ['of somebody else', async () => await sign({ ...CLAIMS, iss: 'https://elsewhere.example' }), 'unapproved'],
+    ['of another issuer', async () => await sign({ ...CLAIMS, iss: 'https://elsewhere.example' }), 'unapproved'],
     ['without an issuer', async () => await sign({ ...CLAIMS, iss: undefined }), 'unapproved'],
     ['of another key with the same id', async () => await sign(CLAIMS, other), 'invalid'],
     ['that was changed', async () => await changed(await sign(CLAIMS)), 'invalid'],
     ['without a signature', async () => `${unsigned({ alg: 'none' })}.${unsigned(CLAIMS)}.`, 'unapproved'],
     ['that has expired', async () => await sign({ ...CLAIMS, exp: clock.now() / 1000 - 61 }), 'invalid'],
-    ['with a time that is none', async () => await sign({ ...CLAIMS, exp: 'never' }), 'invalid'],
+    ['with an invalid time', async () => await sign({ ...CLAIMS, exp: 'never' }), 'invalid'],
     ['that is not valid yet', async () => await sign({ ...CLAIMS, nbf: clock.now() / 1000 + 61 }), 'invalid'],
   ])('%s is rejected', async (_what, statement, code) => {
     const answer = await register({ ...CLAIMS, software_statement: await statement() });

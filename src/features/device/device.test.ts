@@ -170,7 +170,7 @@ describe('a device authorization request (RFC 8628 3.1)', () => {
     ['an unknown client', { client_id: '01JD3Q5Z8W2N4K6M7P9R0S1T00' }, 'invalid_client'],
     ['a client without the grant', { client_id: WEB, client_secret: SECRET }, 'unauthorized_client'],
     ['a malformed scope', { scope: 'openid "' }, 'invalid_scope'],
-    ['a scope that no one knows', { scope: 'everything' }, 'invalid_scope'],
+    ['an unknown scope', { scope: 'everything' }, 'invalid_scope'],
     [
       'two devices',
       { scope: 'urn:chat:client:api:* urn:chat:client:device:AAAAAAAAAA urn:chat:client:device:BBBBBBBBBB' },

@@ -211,7 +211,7 @@ describe('asks the user in all other cases (S-67)', () => {
   test.each([
     ['nothing', async () => ({})],
     ['no hint', async () => ({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' })],
-    ['the hint of another person', async () => ({ id_token_hint: (await signedInAt(client, 'bob')).hint })],
+    ['the hint of another user', async () => ({ id_token_hint: (await signedInAt(client, 'bob')).hint })],
     ['the hint of another browser', async () => ({ id_token_hint: (await signedInAt(client)).hint })],
     ['a hint whose session never existed', async () => ({ id_token_hint: await idToken() })],
     ['a hint whose session is not an id', async () => ({ id_token_hint: await idToken({ sid: 'x' }) })],

@@ -209,21 +209,21 @@ describe('a passkey', () => {
   });
 
   test.each<[string, string, Deviations]>([
-    ['the handle of another person', 'wrong_user', { userHandle: Buffer.alloc(16, 7) }],
+    ['the handle of another user', 'wrong_user', { userHandle: Buffer.alloc(16, 7) }],
     ['no handle', 'wrong_user', { userHandle: null }],
-    ['no look at the person', 'user_not_verified', { isUserVerified: false }],
+    ['no user verification', 'user_not_verified', { isUserVerified: false }],
     ['nobody present', 'user_not_present', { isUserPresent: false }],
     ['another origin', 'wrong_origin', { origin: 'https://evil.example' }],
     ['a frame of another site', 'cross_origin', { crossOrigin: true }],
     ['another site', 'wrong_rp_id', { rpId: 'example.org' }],
-    ['the answer of a registration', 'wrong_type', { type: 'webauthn.create' }],
-    ['a challenge of its own', 'unknown_challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+    ['the response of a registration', 'wrong_type', { type: 'webauthn.create' }],
+    ['another challenge', 'unknown_challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
     [
       'a key that cannot leave its device any more',
       'other_backup_eligibility',
       { isBackupEligible: false, isBackedUp: false },
     ],
-    ['bytes behind the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
+    ['bytes after the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
   ])('with %s is rejected (browser-flows 15.9)', async (_, code, wrong) => {
     const browser = await signIn(wrong);
     expect(browser.shown.status).toBe(200);
@@ -317,7 +317,7 @@ describe('a passkey', () => {
     ['nothing', ''],
     ['no JSON', '{'],
     ['null', 'null'],
-    ['lists in one another', '['.repeat(15_000)],
+    ['nested lists', '['.repeat(15_000)],
     ['32 KiB of text', JSON.stringify('x'.repeat(32_000))],
   ])('is rejected when replaced by %s', async (_, credential) => {
     const { browser } = await begin();

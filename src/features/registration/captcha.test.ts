@@ -130,8 +130,8 @@ describe('registration with a CAPTCHA (browser-flows 5.4)', () => {
   });
 
   test.each<[string, unknown]>([
-    ['refuses it, as for one that was sent before', { success: false, 'error-codes': ['timeout-or-duplicate'] }],
-    ['says that another host asked it', { success: true, hostname: 'evil.example' }],
+    ['rejects a repeated solution', { success: false, 'error-codes': ['timeout-or-duplicate'] }],
+    ['names another host', { success: true, hostname: 'evil.example' }],
     ['names no host', { success: true }],
   ])('S-125: nobody passes when the service %s', async (_what, verdict) => {
     await withCaptcha(TURNSTILE, async (service) => {

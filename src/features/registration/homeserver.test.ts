@@ -72,7 +72,7 @@ async function provisioning(username: string): Promise<JobState[]> {
 
 describe('a requested name', () => {
   test.each([
-    ['taken-there', 'is somebody else at the homeserver'],
+    ['taken-there', 'belongs to another user at the homeserver'],
     ['bridge-bot', 'is reserved by an application service'],
   ])('%s is unavailable: it %s (browser-flows 5.5, S-82)', async (username) => {
     homeserver.addUser('taken-there');

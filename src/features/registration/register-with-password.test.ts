@@ -293,10 +293,10 @@ describe('POST /register/password', () => {
     ['the name of a deactivated account', { username: 'gone' }, ['exists']],
     ['a name that differs in case only from an imported one', { username: 'mixed' }, ['exists']],
     ['another password the second time', { password_confirm: 'seven purple lanterns' }, ['password_mismatch']],
-    ['a white space more the second time', { password_confirm: `${NEW_PASSWORD} ` }, ['password_mismatch']],
+    ['an extra space the second time', { password_confirm: `${NEW_PASSWORD} ` }, ['password_mismatch']],
     ['no second password', { password_confirm: '' }, ['required']],
     [
-      'everything wrong at once',
+      'every field invalid',
       { username: '_Öl', password: 'password', password_confirm: 'passwort' },
       ['username-invalid-chars', 'username-reserved', 'password_compromised', 'password_mismatch'],
     ],
@@ -306,7 +306,7 @@ describe('POST /register/password', () => {
       ['exists', 'password_too_weak'],
     ],
     [
-      'one of the most common passwords, by a code of its own',
+      'one of the most common passwords, with a separate code',
       { password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
       ['password_compromised'],
     ],
@@ -374,7 +374,7 @@ describe('POST /register/password', () => {
   });
 
   test.each([
-    ['among the commonest', 'password1', 'password_compromised'],
+    ['among the most common', 'password1', 'password_compromised'],
     ['common in capitals', 'SUNSHINE', 'password_compromised'],
     ['of 7 characters', 'xK7#qp2'],
     ['of spaces only', ' '.repeat(20)],

@@ -431,7 +431,7 @@ describe('check 16: a code', () => {
     ['wide digits', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
     ['Arabic digits', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))],
     ['Persian digits', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0x6f0 + Number(digit)))],
-    ['marks of direction', (code: string) => `\u200f${code}\u200e`],
+    ['direction marks', (code: string) => `\u200f${code}\u200e`],
   ])('may be entered with %s', async (_, write) => {
     const someone = await withCode();
     await enter(someone.browser, write(someone.code));
@@ -784,9 +784,9 @@ describe('the verification mail', () => {
   });
 
   test.each([
-    ['another was asked for', async (someone: Person) => void (await send(someone, { action: 'resend' })), 1],
+    ['another code was requested', async (someone: Person) => void (await send(someone, { action: 'resend' })), 1],
     [
-      'another address was given',
+      'another address was entered',
       async (someone: Person) => void (await send(someone, { action: 'change', email: `x${someone.email}` })),
       1,
     ],
@@ -804,7 +804,7 @@ describe('the verification mail', () => {
       0,
     ],
     [
-      'the registration is gone',
+      'the registration was deleted',
       async ({ username }: Person) =>
         void (await rows('delete from user_registrations where username = $1::text', username)),
       0,

@@ -68,7 +68,7 @@ describe('client authentication', () => {
     ['a wrong secret', () => GRANT, () => basic(basicClient, 'wrong')],
     ['an empty secret', () => GRANT, () => basic(basicClient, '')],
     ['an unknown client', () => GRANT, () => basic(unusedId(), CLIENT_SECRET)],
-    ['an id that is none', () => GRANT, () => basic("' or 1=1 --", CLIENT_SECRET)],
+    ['an invalid ID', () => GRANT, () => basic("' or 1=1 --", CLIENT_SECRET)],
     ['a confidential client without its secret', () => ({ ...GRANT, client_id: basicClient }), () => undefined],
     [
       'a secret from a public client (R-15)',
@@ -76,10 +76,10 @@ describe('client authentication', () => {
       () => undefined,
     ],
     ['a public client with a secret in a Basic header', () => GRANT, () => basic(publicClient, 'x')],
-    ['nothing at all', () => GRANT, () => undefined],
+    ['no credentials', () => GRANT, () => undefined],
     ['a bearer token', () => GRANT, () => 'Bearer abc'],
     [
-      'an assertion that is no JWT',
+      'an assertion that is not a JWT',
       () => ({
         ...GRANT,
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',

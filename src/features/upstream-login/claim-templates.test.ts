@@ -113,7 +113,7 @@ describe('the subject template', () => {
   });
 
   test.each([
-    ['is not there', { login: 'x' }],
+    ['is missing', { login: 'x' }],
     ['is null', { id: null }],
     ['is empty', { id: ' ' }],
     ['is a list', { id: ['1'] }],

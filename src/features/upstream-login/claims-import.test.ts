@@ -128,7 +128,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
   });
 
   test.each([
-    ['is not there', undefined],
+    ['is missing', undefined],
     ['is empty', '  '],
     ['is a list', ['amira']],
     ['is an object', { name: 'amira' }],
@@ -203,7 +203,7 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
 
   test.each([
     ['that is plain', 'Amira Okafor', 'Amira Okafor'],
-    ['that is too long is cut', 'ä'.repeat(300), 'ä'.repeat(255)],
+    ['that is too long is truncated', 'ä'.repeat(300), 'ä'.repeat(255)],
     ['with markup stays text', '<b>Amira</b>', '<b>Amira</b>'],
   ])('%s', async (_, name, kept) => {
     const browser = await comeBack(provider, { name });
@@ -216,7 +216,7 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
   });
 
   test.each([
-    ['that is not there', undefined],
+    ['that is missing', undefined],
     ['with control characters', 'Amira\u0007'],
     ['that turns the text around (S-112)', 'Amira\u202e'],
   ])('%s', async (_, name) => {
@@ -274,8 +274,8 @@ describe.each(ACTIONS)('an email address with the action %s', (action) => {
   });
 
   test.each([
-    ['that is not there', undefined],
-    ['that is none', 'nonsense'],
+    ['that is missing', undefined],
+    ['that is invalid', 'nonsense'],
     ['with line breaks', 'amira@mail.example\r\nBcc: eve@evil.example'],
     ['that is too long', `${'a'.repeat(300)}@mail.example`],
     ['that is a list', ['amira@mail.example']],
@@ -418,8 +418,8 @@ describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) =>
 
   test.each([
     ['nobody', []],
-    ['somebody at another provider', ['other']],
-    ['somebody else there', ['same']],
+    ['a user of another provider', ['other']],
+    ['another user of the provider', ['same']],
     ['both', ['other', 'same']],
   ] as const)('that is linked to %s (S-105)', async (_, links) => {
     const { name, userId } = await owner(links);

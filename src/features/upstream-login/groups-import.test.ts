@@ -121,7 +121,7 @@ describe('groups from an upstream provider', () => {
   test.each([
     ['one text', 'staff', ['staff'], 0],
     ['texts with space around them', [' staff ', '\tops\n'], ['ops', 'staff'], 0],
-    ['values that are no texts', ['staff', 1, null, true, {}, ['x']], ['staff'], 5],
+    ['values that are not strings', ['staff', 1, null, true, {}, ['x']], ['staff'], 5],
     ['names that cannot be used', ['staff', '', 'a\u0007b', 'x'.repeat(256)], ['staff'], 3],
     ['a mapping', { staff: true }, null, 1],
     ['a number', 7, ['7'], 0],

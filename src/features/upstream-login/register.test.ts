@@ -230,9 +230,9 @@ describe('registering through an upstream provider', () => {
   });
 
   test.each([
-    ['is not asked for again', 'from-an-address', /\/display-name$/],
-    ['and is not valid is asked for, as if there had been none', 'never-issued', /\/token$/],
-    ['and cannot be a token is left out', 'a b', /\/token$/],
+    ['is not requested again', 'from-an-address', /\/display-name$/],
+    ['is invalid is requested like a missing one', 'never-issued', /\/token$/],
+    ['is malformed is ignored', 'a b', /\/token$/],
   ])('passes a registration token on to the provider: one that %s (browser-flows 5.9)', async (_, token, step) => {
     if (token === 'from-an-address') await service.issueRegistrationToken(token, 1);
     const browser = newBrowser();

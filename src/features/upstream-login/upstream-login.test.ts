@@ -753,7 +753,7 @@ describe('a misbehaving provider (S-109)', () => {
     ['HTML', 200, 'text/html', '<html>'],
     ['an error with status 200', 200, 'application/json', '{"error":"bad_verification_code"}'],
     ['a list', 200, 'application/json', '[]'],
-    ['a status of its own', 500, 'application/json', '{}'],
+    ['another status', 500, 'application/json', '{}'],
     ['too much', 200, 'application/json', `{"a":"${'x'.repeat(1_100_000)}"}`],
   ])('the token endpoint returns %s', async (_, status, type, body) => {
     peer.handlers.set('/token', (_request, response) => response.writeHead(status, { 'content-type': type }).end(body));

@@ -8,7 +8,7 @@ describe('rejected YAML', () => {
     ['a second document', 'http:\n---\nhttp:\n', 'expected one document, found several (latchkey.yaml:2:1)'],
     ['an alias without anchor', 'http:\n  hsts: *no\n', 'http.hsts: the alias does not refer to an earlier anchor'],
     ['a key that is a list', '? [a]\n: 1\n', 'a key must be a plain string (latchkey.yaml:1:3)'],
-    ['a list in place of the whole', '- http\n', 'expected a mapping of sections (latchkey.yaml:1:1)'],
+    ['a list as the whole document', '- http\n', 'expected a mapping of sections (latchkey.yaml:1:1)'],
     ['broken syntax', 'http: [\n', 'not valid YAML: '],
   ])('%s', (_, yaml, problem) => {
     expect(problemsOfYaml(yaml)[0]?.startsWith(problem)).toBe(true);

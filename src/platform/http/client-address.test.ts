@@ -80,7 +80,7 @@ describe('client.address (operations 5.6)', () => {
     ['unknown', 'for=1.2.3.4, for=unknown', '10.0.0.1'],
     ['an element without for', 'for=1.2.3.4, proto=https', '10.0.0.1'],
     ['an open quote', 'for=1.2.3.4, for="198.51.100.7', '10.0.0.1'],
-    ['a quote that the caller left open hides nothing', 'for=", for="[2001:db8::7]"', '2001:db8::7'],
+    ['an unclosed quote hides no address', 'for=", for="[2001:db8::7]"', '2001:db8::7'],
     ['nor does an escape', 'for="\\, for="198.51.100.7:80"', '198.51.100.7'],
     ['a pair whose name only ends in for', 'xfor=198.51.100.7', '10.0.0.1'],
   ])('Forwarded (RFC 7239): %s', (_claim, header, expected) => {

@@ -15,9 +15,9 @@ describe('sockets passed by the service manager (operations 1.7.2, sd_listen_fds
   test.each([
     ['none were passed', 0, {}, 'the service manager passed no sockets'],
     ['they are for another process', 0, { pid: '1', count: '1' }, 'the sockets are for process 1 (LISTEN_PID)'],
-    ['there are not so many', 2, { pid: PID, count: '2' }, 'only 2 passed (LISTEN_FDS)'],
+    ['there are fewer', 2, { pid: PID, count: '2' }, 'only 2 passed (LISTEN_FDS)'],
     ['none has that name', 'web', { pid: PID, count: '1', names: 'local' }, 'the passed names are local'],
-    ['there is a name beyond their number', 'web', { pid: PID, count: '1', names: 'local:web' }, 'only 1 passed'],
+    ['there are more names than sockets', 'web', { pid: PID, count: '1', names: 'local:web' }, 'only 1 passed'],
   ])('are rejected with exit code 71 when %s', (_when, inherited, variables, reason) => {
     expect(() => take(inherited, variables)).toThrow(
       expect.objectContaining({ exitCode: 71, message: expect.stringContaining(reason) }),

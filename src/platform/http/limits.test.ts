@@ -400,7 +400,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
   describe('input that reaches no route, behind waiting requests (S-185)', () => {
     test.each([
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
-      ['a method that nobody knows', 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['an unknown method', 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
       ['a malformed request', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
       ['a head that is too large', `GET / HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(30_000)}\r\n\r\n`, 431],
       ['a broken body', 'POST /form HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', 415],

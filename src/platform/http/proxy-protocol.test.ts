@@ -71,14 +71,14 @@ describe('the source named by a PROXY header is the client (operations 1.7.4, 5.
     ['version 1, IPv6', 'PROXY TCP6 2001:DB8::7 2001:db8::1 1 2\r\n', '2001:db8::7'],
     ['version 1, IPv4 in IPv6', 'PROXY TCP6 ::ffff:192.0.2.8 ::1 1 2\r\n', '192.0.2.8'],
     ['version 2, IPv4', v2(0x21, 0x11, IPV4), '192.0.2.9'],
-    ['version 2, IPv6, and parts that mean nothing here', v2(0x21, 0x21, Buffer.concat([IPV6, TLV])), '2001:db8::5'],
+    ['version 2, IPv6, and ignored extensions', v2(0x21, 0x21, Buffer.concat([IPV6, TLV])), '2001:db8::5'],
   ])('%s', async (_what, header, expected) => {
     expect(await seenBy(header)).toBe(expected);
   });
 
   test.each([
     ['version 1, UNKNOWN', 'PROXY UNKNOWN\r\n'],
-    ['version 1, UNKNOWN with what is not read', 'PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n'],
+    ['version 1, UNKNOWN with ignored text', 'PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n'],
     ['version 2, LOCAL, whatever follows', v2(0x20, 0x11, IPV4)],
     ['version 2, no family', v2(0x21, 0x00, '')],
     ['version 2, no family, with parts', v2(0x21, 0x00, TLV)],

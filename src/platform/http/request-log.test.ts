@@ -133,7 +133,7 @@ describe('one line per request (operations 5.1)', () => {
     ['compressed body', 'POST', '/oauth2/token', '415', 'WARN', postToken(`${FORM}Content-Encoding: gzip\r\n`, 'x')],
     ['body too large', 'POST', '/oauth2/token', '413', 'WARN', postToken(FORM, 'a='.padEnd(65_537, 'x'))],
     ['NUL in the body', 'POST', '/oauth2/token', '400', 'WARN', postToken(FORM, 'a=%00')],
-    ['body that is no UTF-8', 'POST', '/oauth2/token', '400', 'WARN', postToken(FORM, 'a=%ff%fe')],
+    ['body that is not UTF-8', 'POST', '/oauth2/token', '400', 'WARN', postToken(FORM, 'a=%ff%fe')],
     ['form', 'POST', '/oauth2/token', '200', 'INFO', postToken(FORM, 'a=b')],
   ])('%s', async (_case, method, path, status, level, bytes) => {
     const { lines, line, reply } = await observe(() => service.exchange(bytes));

@@ -87,7 +87,7 @@ describe('retries and dead letters (operations 6.2)', () => {
       'no route to host',
     ],
     [
-      'what the database said',
+      'the error message of the database',
       () => {
         throw new LatchkeyError('temporarily_unavailable', { cause: new Error('53100 no space') });
       },

@@ -300,7 +300,7 @@ describe('an invalid server (F-16)', () => {
   });
 
   test.each<[string, (socket: Socket) => void]>([
-    ['is no SMTP server', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['is not an SMTP server', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ])('%s: the attempt ends', async (_, answer) => {
     const port = await rawPeer(answer);
     expect((await sendMail(transport(port, { timeoutSeconds: 1 }), MAIL, NEVER)).kind).toBe('retry');

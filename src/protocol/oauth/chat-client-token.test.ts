@@ -22,7 +22,7 @@ describe('recognizes tokens of chat clients by format (chat-compat 10.3)', () =>
     ['two parts', 'syt_YW1pcmE_3uOxOE'],
     ['a part too many', 'syt_YW1pcmE_kbyT_tqTb_3uOxOE'],
     ['another character', 'syt_YW1pcmE_kbyTtqTbZVg QNhgKrQmZ_3uOxOE'],
-    ['a line behind', 'syt_YW1pcmE_kbyTtqTbZVgQNhgKrQmZ_3uOxOE\n'],
+    ['a line feed at the end', 'syt_YW1pcmE_kbyTtqTbZVgQNhgKrQmZ_3uOxOE\n'],
     ['another case', 'SYT_YW1pcmE_kbyTtqTbZVgQNhgKrQmZ_3uOxOE'],
     ['a name of a megabyte', `syt_${'A'.repeat(1_000_000)}_kbyTtqTbZVgQNhgKrQmZ_3uOxOE`],
     ['base64 of something else', Buffer.from('0018identifier key 0018location').toString('base64url')],

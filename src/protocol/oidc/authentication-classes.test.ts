@@ -7,7 +7,7 @@ const UPSTREAM: ProvenFactor = { kind: 'upstream', amr: ['pwd', 'mfa'] };
 describe('acr and amr of an authentication', () => {
   test.each<[string, readonly ProvenFactor[], string, readonly string[]]>([
     ['a password', [PASSWORD], 'urn:latchkey:acr:1', ['pwd']],
-    ['another service, whatever it asked for', [UPSTREAM], 'urn:latchkey:acr:1', ['pwd', 'mfa']],
+    ['another service, with any request', [UPSTREAM], 'urn:latchkey:acr:1', ['pwd', 'mfa']],
     ['a one-time code after a password', [PASSWORD, { kind: 'totp' }], 'urn:latchkey:acr:2', ['pwd', 'otp', 'mfa']],
     [
       'a recovery code after a password',

@@ -35,12 +35,12 @@ describe('operator-defined claims', () => {
     ['without a name', { '': 1 }, '', 'a name of'],
     ['with a name too long', { ['x'.repeat(256)]: 1 }, 'x'.repeat(256), 'a name of'],
     ['with a control character in a name', { 'a\u0007': 1 }, 'a\u0007', 'a name of'],
-    ['with half of a character', { a: 'x\ud800' }, 'a', 'an invalid character'],
+    ['with an unpaired surrogate', { a: 'x\ud800' }, 'a', 'an invalid character'],
     ['with NUL', { a: ['\u0000'] }, 'a', 'an invalid character'],
-    ['with NUL in a name within', { a: { 'b\u0000': 1 } }, 'a', 'an invalid character'],
+    ['with NUL in a nested name', { a: { 'b\u0000': 1 } }, 'a', 'an invalid character'],
     ['with a number that JSON lacks', { a: Number.POSITIVE_INFINITY }, 'a', 'a JSON number'],
     ['with what JSON lacks', { a: undefined }, 'a', 'a JSON value'],
-    ['with a date within', { a: { b: new Date(0) } }, 'a', 'a JSON value'],
+    ['with a nested date', { a: { b: new Date(0) } }, 'a', 'a JSON value'],
     ['with a prototype', JSON.parse('{"__proto__": 1}'), '__proto__', 'reserved'],
   ])('are rejected when they are %s', (_, claims, member, problem) => {
     expect(extraClaimsProblem(claims)).toEqual({ member, problem: expect.stringContaining(problem) });

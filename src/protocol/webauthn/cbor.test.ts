@@ -46,8 +46,8 @@ describe('authenticator CBOR', () => {
 
   test.each([
     ['nothing', ''],
-    ['a length that is cut off', '59ff'],
-    ['fewer bytes than were said', '4401'],
+    ['a truncated length', '59ff'],
+    ['fewer bytes than declared', '4401'],
     ['a list of four billion items', '9affffffff'],
     ['a map of four billion members', 'baffffffff00'],
     ['bytes of unknown length', '5f4101ff'],
@@ -61,7 +61,7 @@ describe('authenticator CBOR', () => {
     ['a key that is a list', 'a18001'],
     ['lists that nest five deep', '818181818100'],
     ['maps that nest five deep', 'a101a101a101a101a10100'],
-    ['a hundred thousand lists in one another', '81'.repeat(100_000)],
+    ['a hundred thousand nested lists', '81'.repeat(100_000)],
   ])('rejects %s', (_, hex) => {
     expect(decode(hex)).toBeUndefined();
   });

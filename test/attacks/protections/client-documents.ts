@@ -50,7 +50,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       },
     ],
     test: DOCUMENTS,
-    testName: 'it claims the host of somebody else',
+    testName: 'it claims the host of another client',
   },
   {
     name: 'document-redirect-uri',

@@ -113,7 +113,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: LOGIN,
-    testName: 'another secret is set there',
+    testName: 'the homeserver has another secret',
   },
   {
     name: 'device-left-behind',

@@ -11,7 +11,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     attack: 131,
     removals: [{ text: "  if (RESERVED.has(name)) return 'this claim is reserved for the server';\n" }],
     test: ADMIN_API,
-    testName: 'what the service says itself',
+    testName: 'a claim reserved for the server',
   },
   {
     name: 'claims-stored-names',

@@ -40,7 +40,7 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "  if (!authenticator.isUserVerified) return 'user_not_verified';\n" }],
     test: SIGN_IN,
-    testName: 'no look at the person',
+    testName: 'no user verification',
   },
   {
     name: 'passkey-signature',
