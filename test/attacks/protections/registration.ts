@@ -21,7 +21,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 125,
     removals: [{ text: "said['hostname'] === host ? PASSED", instead: 'host !== undefined ? PASSED' }],
     test: 'src/features/registration/captcha.test.ts',
-    testName: 'another host asked it',
+    testName: 'names another host',
   },
   {
     name: 'captcha-checks-of-address',
