@@ -28,9 +28,9 @@ import type { Database } from '#platform/postgres/database.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { CREDENTIAL_PARAMETERS, parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
-import { type CompatCaller, compatIntrospectionResponse } from './compat-introspection-response.ts';
-import { introspectionResponse } from './introspection-response.ts';
-import { personalIntrospectionResponse } from './personal-introspection-response.ts';
+import { type CompatCaller, compatIntrospectionResponse } from './compat-token.ts';
+import { introspectionResponse } from './oauth-token.ts';
+import { personalIntrospectionResponse } from './personal-token.ts';
 
 interface IntrospectionDeps extends Core {
   readonly authentication: ClientAuthentication;
