@@ -1,8 +1,8 @@
 /** Metrics of the OAuth endpoints. Used only when metrics are enabled. */
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { OAUTH_RESULTS } from '#platform/base/metric-labels.ts';
-import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
+import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
+import type { TokenKind } from '#protocol/oauth/token-format.ts';
 
 export type OAuthResult = (typeof OAUTH_RESULTS)[number];
 
@@ -19,10 +19,13 @@ export async function countResult<T>(answer: Promise<T>, count: (result: OAuthRe
   }
 }
 
+const KIND_LABELS = {
+  'access-token': 'access_token',
+  'refresh-token': 'refresh_token',
+} as const satisfies Readonly<Record<TokenKind, string>>;
+
 /** Returns the kind of a received token, judging by its format. */
-export function tokenKindLabel(token: string | undefined): 'access_token' | 'refresh_token' | 'unknown' {
-  if (token === undefined) return 'unknown';
-  const kind = parseChatClientToken(token)?.kind ?? parseToken(token)?.prefix;
-  if (kind === 'access-token' || kind === 'mat' || kind === 'mpt') return 'access_token';
-  return kind === 'refresh-token' || kind === 'mar' ? 'refresh_token' : 'unknown';
+export function tokenKindLabel(token: string | undefined): (typeof KIND_LABELS)[TokenKind] | 'unknown' {
+  const kind = token === undefined ? undefined : tokenOrigin(token)?.kind;
+  return kind === undefined ? 'unknown' : KIND_LABELS[kind];
 }

@@ -1,20 +1,21 @@
+import type { Client } from '#domain/clients/client.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { CALLER_IS_CURRENT } from '#domain/records/liveness/clients.ts';
 import {
   compatAccessTokenIsLive,
   compatAccessTokenIsUnrevoked,
   compatRefreshTokenIsLive,
   compatSessionIsLive,
 } from '#domain/records/liveness/compat-sessions.ts';
-import { type ClientId, type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
+import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { TokenKind } from '#protocol/oauth/token-format.ts';
 
 /** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveCompatToken {
-  readonly kind: 'access-token' | 'refresh-token';
+  readonly kind: TokenKind;
   readonly sessionId: CompatSessionId;
   readonly user: { readonly id: UserId; readonly username: string };
   /** Undefined: imported without a device. */
@@ -26,20 +27,27 @@ export interface LiveCompatToken {
   readonly expiresAt: number | undefined;
 }
 
+/** A token to introspect, and for whom. */
+export interface PresentedCompatToken {
+  readonly kind: TokenKind;
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
+  /** The calling client; undefined for the homeserver. */
+  readonly client: Pick<Client, 'id' | 'version'> | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /**
  * Introspects a chat client's token (chat-compat 12). Runs one statement, or two at the first use of the token.
- * @param client the requesting client; undefined: the homeserver
  * @returns undefined for any token that is not live
  */
 export async function introspectCompatToken(
   database: Queryable,
-  kind: LiveCompatToken['kind'],
-  token: string,
-  client: { readonly id: ClientId; readonly version: number } | undefined,
-  now: number,
+  { kind, tokenHash, client, now }: PresentedCompatToken,
 ): Promise<LiveCompatToken | 'client-changed' | undefined> {
   const params = {
-    tokenHash: sha256(token),
+    tokenHash,
     callerId: client === undefined ? null : toUuid(client.id),
     callerVersion: client?.version ?? null,
   };
@@ -100,7 +108,7 @@ function introspectionSql(table: string, expiresAt: string, tokenIsLive: string)
           ${expiresAt} as expires_at,
           t.first_used_at is not null as was_used,
           ${tokenIsLive} and ${compatSessionIsLive('s')} and ${accountIsUsable('u')} as is_live,
-          :callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')} as caller_is_current
+          ${CALLER_IS_CURRENT} as caller_is_current
      from ${table} t
      join compat_sessions s on s.id = t.session_id
      join users u on u.id = s.user_id

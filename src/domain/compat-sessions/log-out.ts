@@ -8,8 +8,7 @@ import { type CompatSessionId, fromUuid, type OAuth2SessionId, type UserId } fro
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
+import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
 
 export interface LogOut {
   /** A token of a chat client, or an OAuth access token for the client API. */
@@ -47,8 +46,9 @@ export type LogOutOutcome =
  */
 export async function logOut(database: Queryable, request: LogOut): Promise<LogOutOutcome> {
   const { token, which, clientApiScopes, now, address, userAgent, syncsDevices } = request;
-  const isOfChatClient = parseChatClientToken(token)?.kind === 'access-token';
-  if (!isOfChatClient && parseToken(token)?.prefix !== 'mat') return { ok: false, reason: 'unknown' };
+  const origin = tokenOrigin(token);
+  if (origin?.kind !== 'access-token' || origin.source === 'personal') return { ok: false, reason: 'unknown' };
+  const isOfChatClient = origin.source === 'chat-client';
   const row = await database.first(isOfChatClient ? logOutChatClient : logOutOAuthClient, {
     tokenHash: sha256(token),
     which,

@@ -1,6 +1,7 @@
+import type { Client } from '#domain/clients/client.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import type { AdminRights } from '#domain/records/admin-rights.ts';
-import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { CALLER_IS_CURRENT, clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import {
   accessTokenIsLive,
   accessTokenIsUnrevoked,
@@ -10,14 +11,12 @@ import {
   sessionUserIsUsable,
 } from '#domain/records/liveness/oauth-sessions.ts';
 import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { TokenKind } from '#protocol/oauth/token-format.ts';
 import type { Actor } from './actor.ts';
 import { endedOfAge, type TokenSettings } from './token-settings.ts';
-
-export type TokenKind = 'access-token' | 'refresh-token';
 
 /** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveToken {
@@ -42,44 +41,34 @@ export interface LiveToken {
   readonly actor: Actor | undefined;
 }
 
-export interface IntrospectionCaller {
-  /** Undefined: the homeserver. */
-  readonly client: { readonly id: ClientId; readonly version: number } | undefined;
+/** A token to introspect, and for whom. */
+export interface PresentedOAuthToken {
+  readonly kind: TokenKind;
+  /** `accessTokenHash`, or the SHA-256 of a refresh token. */
+  readonly tokenHash: Buffer;
+  /** The calling client; undefined for the homeserver and this server itself. */
+  readonly client: Pick<Client, 'id' | 'version'> | undefined;
   /** Returns whether the caller may introspect a token of this client that is bound to this key. */
-  readonly maySee: (owner: ClientId, key?: string) => boolean;
-}
-
-/** Like `introspectStoredToken`, for an opaque token. */
-export async function introspectToken(
-  database: Queryable,
-  kind: TokenKind,
-  token: string,
-  caller: IntrospectionCaller,
-  settings: TokenSettings,
-  rights: AdminRights,
-  now: number,
-): Promise<LiveToken | 'client-changed' | undefined> {
-  return await introspectStoredToken(database, kind, sha256(token), caller, settings, rights, now);
+  readonly maySee: (owner: ClientId, key: string | undefined) => boolean;
+  readonly settings: TokenSettings;
+  readonly rights: AdminRights;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /**
  * Introspects a token for its caller. Runs one statement, or two at the first use of the token.
- * @param tokenHash `accessTokenHash`, or the SHA-256 of a refresh token
  * @returns undefined for any token that is not live or that the caller may not see
  */
-export async function introspectStoredToken(
+export async function introspectToken(
   database: Queryable,
-  kind: TokenKind,
-  tokenHash: Buffer,
-  caller: IntrospectionCaller,
-  settings: TokenSettings,
-  rights: AdminRights,
-  now: number,
+  presented: PresentedOAuthToken,
 ): Promise<LiveToken | 'client-changed' | undefined> {
-  const row = await readToken(database, kind, tokenHash, caller, settings, now);
+  const row = await readToken(database, presented);
   if (row === undefined) return undefined;
   if (!row.caller_is_current) return 'client-changed';
-  if (!row.is_live || !caller.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;
+  const { kind, now, rights } = presented;
+  if (!row.is_live || !presented.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;
   if (!row.was_used) {
     const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
     // The token was revoked between the two statements.
@@ -90,16 +79,12 @@ export async function introspectStoredToken(
 
 async function readToken(
   database: Queryable,
-  kind: TokenKind,
-  tokenHash: Buffer,
-  caller: IntrospectionCaller,
-  settings: TokenSettings,
-  now: number,
+  { kind, tokenHash, client, settings, now }: PresentedOAuthToken,
 ): Promise<IntrospectionRow | undefined> {
   const params: IntrospectionParams = {
     tokenHash,
-    callerId: caller.client === undefined ? null : toUuid(caller.client.id),
-    callerVersion: caller.client?.version ?? null,
+    callerId: client === undefined ? null : toUuid(client.id),
+    callerVersion: client?.version ?? null,
     endedOfAge: endedOfAge(settings, now),
   };
   return kind === 'access-token'
@@ -166,8 +151,6 @@ interface IntrospectionRow {
   /** False: the cached record of the calling client is outdated. */
   readonly caller_is_current: boolean;
 }
-
-const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;
 
 /**
  * A session is live if it and its ancestors are not finished, its client is enabled, and its user (if any) is usable.

@@ -152,8 +152,8 @@ async function mustRefresh(refreshToken: string, options: Parameters<typeof pres
 
 /** Introspects like a homeserver; a positive response marks the first use. */
 async function isActive(kind: 'access-token' | 'refresh-token', token: string): Promise<boolean> {
-  const caller = { client: undefined, maySee: () => true };
-  return (await introspectToken(db.database, kind, token, caller, settings, rights, clock.now())) !== undefined;
+  const presented = { kind, tokenHash: sha256(token), client: undefined, maySee: () => true };
+  return (await introspectToken(db.database, { ...presented, settings, rights, now: clock.now() })) !== undefined;
 }
 
 async function accessTokenIsLive(token: string): Promise<boolean> {

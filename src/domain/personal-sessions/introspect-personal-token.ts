@@ -1,13 +1,13 @@
+import type { Client } from '#domain/clients/client.ts';
 import type { AdminRights } from '#domain/records/admin-rights.ts';
 import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { CALLER_IS_CURRENT } from '#domain/records/liveness/clients.ts';
 import {
   ownerIsUsable,
   personalSessionIsLive,
   personalTokenIsLive,
 } from '#domain/records/liveness/personal-sessions.ts';
-import { type ClientId, fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
+import { fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
@@ -26,11 +26,16 @@ export interface LivePersonalToken {
   readonly expiresAt: number | undefined;
 }
 
-interface PersonalTokenUse {
-  /** The requesting client; undefined for the homeserver or this server itself. */
-  readonly client: { readonly id: ClientId; readonly version: number } | undefined;
+/** A token to introspect, and for whom. */
+export interface PresentedPersonalToken {
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
+  /** The calling client; undefined for the homeserver and this server itself. */
+  readonly client: Pick<Client, 'id' | 'version'> | undefined;
   /** Accepts a locked actor: service accounts can be locked so that users cannot sign in to them (operations 4.1). */
   readonly mayBeLocked: boolean;
+  readonly rights: AdminRights;
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
@@ -40,12 +45,10 @@ interface PersonalTokenUse {
  */
 export async function introspectPersonalToken(
   database: Queryable,
-  token: string,
-  rights: AdminRights,
-  { client, mayBeLocked, now }: PersonalTokenUse,
+  { tokenHash, client, mayBeLocked, rights, now }: PresentedPersonalToken,
 ): Promise<LivePersonalToken | 'client-changed' | undefined> {
   const row = await database.first(introspect, {
-    tokenHash: sha256(token),
+    tokenHash,
     callerId: client === undefined ? null : toUuid(client.id),
     callerVersion: client?.version ?? null,
     mayBeLocked,
@@ -119,7 +122,7 @@ const introspect = lookup<
           ${personalTokenIsLive('t', ':now::timestamptz')} and ${personalSessionIsLive('s')}
             and (${accountIsUsable('u')} or (:mayBeLocked::boolean and not (${accountIsDeactivated('u')})))
             and ${ownerIsUsable('s', 'o', 'c')} as is_live,
-          :callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')} as caller_is_current
+          ${CALLER_IS_CURRENT} as caller_is_current
      from personal_access_tokens t
      join personal_sessions s on s.id = t.session_id
      join users u on u.id = s.actor_user_id

@@ -2,9 +2,9 @@
 import { ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { CHAT_RESULTS } from '#platform/base/metric-labels.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { TokenSource } from '#protocol/oauth/token-format.ts';
 
 type ChatResult = (typeof CHAT_RESULTS)[number];
 
@@ -34,10 +34,19 @@ function resultOf(code: ErrorCode): ChatResult {
   return RESULTS[code] ?? (ERRORS[code].kind === 'refusal' ? 'invalid' : 'error');
 }
 
+type SessionLabel = 'compat' | 'oauth2' | 'unknown';
+
+/** Personal tokens do not work at the chat routes. */
+const SESSION_LABELS: Readonly<Record<TokenSource, SessionLabel>> = {
+  oauth: 'oauth2',
+  'chat-client': 'compat',
+  personal: 'unknown',
+};
+
 /** Returns the kind of session that the request's access token belongs to, judging by its format. */
-export function sessionLabel({ headers }: RequestContext): 'compat' | 'oauth2' | 'unknown' {
+export function sessionLabel({ headers }: RequestContext): SessionLabel {
   const credentials = parseBearer(headers.authorization);
   if (credentials.kind !== 'token') return 'unknown';
-  if (parseChatClientToken(credentials.token)?.kind === 'access-token') return 'compat';
-  return parseToken(credentials.token)?.prefix === 'mat' ? 'oauth2' : 'unknown';
+  const origin = tokenOrigin(credentials.token);
+  return origin?.kind === 'access-token' ? SESSION_LABELS[origin.source] : 'unknown';
 }

@@ -1,9 +1,37 @@
 import type { Core } from '#domain/core.ts';
 import { type ActorClaim, actorClaim } from '#domain/oauth-sessions/actor.ts';
-import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
+import { introspectToken, type LiveToken } from '#domain/oauth-sessions/introspect.ts';
+import { epochSeconds } from '#platform/base/clock.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import {
+  type Caller,
+  INACTIVE,
+  type Introspection,
+  type IntrospectionDeps,
+  type PresentedToken,
+} from './token-source.ts';
+
+/** Introspects a token of an OAuth client. */
+export async function introspectOAuth(
+  deps: IntrospectionDeps,
+  database: Database,
+  { kind, tokenHash, isJwt }: PresentedToken,
+  { client, maySee }: Caller,
+): Promise<Introspection | 'client-changed'> {
+  const { settings, adminRights: rights } = deps;
+  const now = deps.clock.now();
+  const live = await introspectToken(database, { kind, tokenHash, client, maySee, settings, rights, now });
+  if (live === 'client-changed') return live;
+  if (live === undefined) return INACTIVE;
+  deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
+  const body = activeResponse(live, deps, client?.sector, now);
+  // The `jti` matches the JWT's, for resource servers that keep a list of them.
+  const jti = isJwt ? tokenHash.toString('base64url') : body.jti;
+  return { body: { ...body, jti }, owner: live.clientId };
+}
 
 /** An active response (RFC 7662 2.2). Undefined members are omitted from the JSON. */
-export interface IntrospectionResponse {
+interface ActiveResponse {
   readonly active: true;
   readonly scope: string | undefined;
   readonly client_id: string;
@@ -34,16 +62,16 @@ export interface IntrospectionResponse {
  * @param sector sector of the calling client
  * @param now milliseconds since the epoch
  */
-export function introspectionResponse(
+function activeResponse(
   token: LiveToken,
   { subjects, config, scopeRules }: Pick<Core, 'config' | 'scopeRules' | 'subjects'>,
   sector: string | undefined,
   now: number,
-): IntrospectionResponse {
+): ActiveResponse {
   const { user } = token;
   // A client with pairwise subjects gets no other global identifier of the user, unless the scope grants it.
   const mayNameUser = sector === undefined || token.scope.includes('profile');
-  const issuedAt = seconds(token.createdAt);
+  const issuedAt = epochSeconds(token.createdAt);
   return {
     active: true,
     scope: token.scope.length === 0 ? undefined : scopeRules.normalizeForIntrospection(token.scope).join(' '),
@@ -54,13 +82,13 @@ export function introspectionResponse(
     cnf: token.key === undefined ? undefined : { jkt: token.key },
     iat: issuedAt,
     nbf: issuedAt,
-    exp: token.expiresAt === undefined ? undefined : seconds(token.expiresAt),
-    expires_in: token.expiresAt === undefined ? undefined : seconds(token.expiresAt - now),
+    exp: token.expiresAt === undefined ? undefined : epochSeconds(token.expiresAt),
+    expires_in: token.expiresAt === undefined ? undefined : epochSeconds(token.expiresAt - now),
     jti: token.id,
     iss: config.http.issuer,
     aud: audience(token),
     device_id: scopeRules.deviceIdOf(token.scope),
-    auth_time: token.authenticatedAt === undefined ? undefined : seconds(token.authenticatedAt),
+    auth_time: token.authenticatedAt === undefined ? undefined : epochSeconds(token.authenticatedAt),
     acr: token.acr,
     act: token.actor && actorClaim(token.actor, (user) => subjects.of(user, sector)),
   };
@@ -70,8 +98,4 @@ export function introspectionResponse(
 function audience(token: LiveToken): readonly string[] | undefined {
   if (token.kind === 'refresh-token') return undefined;
   return token.resources.length === 0 ? [token.clientIdentifier] : token.resources;
-}
-
-function seconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000);
 }

@@ -1,13 +1,41 @@
 import type { Core } from '#domain/core.ts';
-import type { LivePersonalToken } from '#domain/personal-sessions/introspect-personal-token.ts';
+import {
+  introspectPersonalToken,
+  type LivePersonalToken,
+} from '#domain/personal-sessions/introspect-personal-token.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import {
+  type Caller,
+  INACTIVE,
+  type Introspection,
+  type IntrospectionDeps,
+  type PresentedToken,
+} from './token-source.ts';
+
+/** Introspects a personal token (oauth 11.2), on behalf of the account that it acts as. */
+export async function introspectPersonal(
+  deps: IntrospectionDeps,
+  database: Database,
+  { tokenHash }: PresentedToken,
+  { client, maySee, maySeeAll }: Caller,
+): Promise<Introspection | 'client-changed'> {
+  const now = deps.clock.now();
+  const presented = { tokenHash, client, mayBeLocked: false, rights: deps.adminRights, now };
+  const live = await introspectPersonalToken(database, presented);
+  if (live === 'client-changed') return live;
+  if (live === undefined) return INACTIVE;
+  const owner = live.owner.kind === 'client' ? live.owner.id : undefined;
+  if (!(owner === undefined ? maySeeAll : maySee(owner))) return INACTIVE;
+  deps.activity.recordPersonalSession(live.sessionId, now, undefined);
+  return { body: activeResponse(live, deps, client?.sector, now), owner };
+}
 
 /**
- * Builds an active response for a personal token (oauth 11.2), on behalf of the account that it acts as.
  * @param sector sector of the calling client, which must not learn the user's global name
  * @param now milliseconds since the epoch
  */
-export function personalIntrospectionResponse(
+function activeResponse(
   token: LivePersonalToken,
   { subjects, config, scopeRules }: Pick<Core, 'config' | 'scopeRules' | 'subjects'>,
   sector: string | undefined,

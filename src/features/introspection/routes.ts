@@ -4,13 +4,9 @@
  */
 
 import type { Client } from '#domain/clients/client.ts';
-import { introspectCompatToken } from '#domain/compat-sessions/introspect.ts';
 import type { Core } from '#domain/core.ts';
 import { jwtAccessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
-import { type IntrospectionCaller, introspectStoredToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
-import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import { introspectPersonalToken } from '#domain/personal-sessions/introspect-personal-token.ts';
-import type { PersonalOwner } from '#domain/personal-sessions/issue-personal-token.ts';
+import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { tokenKindLabel } from '#oauth-endpoint/count-results.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
@@ -25,35 +21,34 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { Database } from '#platform/postgres/database.ts';
-import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
 import { CREDENTIAL_PARAMETERS, parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
-import { type CompatCaller, compatIntrospectionResponse } from './compat-token.ts';
-import { introspectionResponse } from './oauth-token.ts';
-import { personalIntrospectionResponse } from './personal-token.ts';
+import type { TokenSource } from '#protocol/oauth/token-format.ts';
+import { introspectChatClient } from './compat-token.ts';
+import { introspectOAuth } from './oauth-token.ts';
+import { introspectPersonal } from './personal-token.ts';
+import {
+  type Caller,
+  INACTIVE,
+  type Introspection,
+  type IntrospectionDeps,
+  type IntrospectSource,
+  type PresentedToken,
+} from './token-source.ts';
 
-interface IntrospectionDeps extends Core {
+interface RouteDeps extends IntrospectionDeps {
   readonly authentication: ClientAuthentication;
-  readonly settings: TokenSettings;
 }
+
+const SOURCES: Readonly<Record<TokenSource, IntrospectSource>> = {
+  oauth: introspectOAuth,
+  'chat-client': introspectChatClient,
+  personal: introspectPersonal,
+};
 
 /** Includes client credentials, even for the homeserver, which has none. */
 const SINGLE_NAMES = ['token', 'token_type_hint', ...CREDENTIAL_PARAMETERS];
 const SIGNED_MEDIA_TYPE = 'application/token-introspection+jwt';
-
-/** The caller: the homeserver or a client. */
-interface Caller extends IntrospectionCaller, CompatCaller {
-  /** The caller may see tokens of every client. */
-  readonly maySeeAll: boolean;
-}
-
-/** The state of a token, and its owner if the caller may know it. */
-interface Introspection {
-  readonly body: object;
-  readonly owner: ClientId | undefined;
-}
-
-const INACTIVE: Introspection = { body: { active: false }, owner: undefined };
 
 export function mount(core: Core): Route[] {
   const authentication = new ClientAuthentication(core, '/oauth2/introspect');
@@ -84,11 +79,7 @@ export function mount(core: Core): Route[] {
   ];
 }
 
-async function answerCaller(
-  deps: IntrospectionDeps,
-  context: RequestContext,
-  form: FormParameters,
-): Promise<HttpResponse> {
+async function answerCaller(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
   const bearer = parseBearer(context.headers.authorization);
   if (bearer.kind === 'absent') return await answerClient(deps, context, form);
   if (form.has('client_secret') || form.has('client_assertion')) {
@@ -98,7 +89,7 @@ async function answerCaller(
 }
 
 async function answerHomeserver(
-  deps: IntrospectionDeps,
+  deps: RouteDeps,
   context: RequestContext,
   form: FormParameters,
   secret: string,
@@ -116,18 +107,14 @@ async function answerHomeserver(
     // The response contains the device ID.
     knowsDevices: context.headers['x-mas-supports-device-id'] === '1',
   };
-  const outcome = await introspect(deps, deps.database, form, caller, undefined);
+  const outcome = await introspect(deps, deps.database, form, caller);
   // The homeserver has no client record that could change.
   const known = outcome === 'client-changed' ? INACTIVE : outcome;
   countIntrospection(form, known);
   return answer(known);
 }
 
-async function answerClient(
-  deps: IntrospectionDeps,
-  context: RequestContext,
-  form: FormParameters,
-): Promise<HttpResponse> {
+async function answerClient(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
   return await deps.authentication.act(context, form, async (client, database) => {
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.config.http.issuer}"`);
@@ -138,7 +125,7 @@ async function answerClient(
       maySeeAll: maySee(deps, client, undefined),
       knowsDevices: false,
     };
-    const outcome = await introspect(deps, database, form, caller, client.sector);
+    const outcome = await introspect(deps, database, form, caller);
     if (outcome === 'client-changed') return outcome;
     countIntrospection(form, outcome);
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
@@ -186,71 +173,22 @@ async function introspect(
   database: Database,
   form: FormParameters,
   caller: Caller,
-  sector: string | undefined,
 ): Promise<Introspection | 'client-changed'> {
-  const token = required(form, 'token');
-  const known = kindOf(deps, token, form.get('token_type_hint'));
-  if (known === undefined) return INACTIVE;
-  const now = deps.clock.now();
-  const { kind } = known;
-  if (known.source === 'personal') {
-    const use = { client: caller.client, mayBeLocked: false, now };
-    const live = await introspectPersonalToken(database, token, deps.adminRights, use);
-    if (live === 'client-changed') return live;
-    if (live === undefined || !maySeePersonal(caller, live.owner)) return INACTIVE;
-    deps.activity.recordPersonalSession(live.sessionId, now, undefined);
-    const owner = live.owner.kind === 'client' ? live.owner.id : undefined;
-    return { body: personalIntrospectionResponse(live, deps, sector, now), owner };
-  }
-  if (known.source === 'chat-client') {
-    if (!caller.maySeeAll) return INACTIVE;
-    const live = await introspectCompatToken(database, kind, token, caller.client, now);
-    if (live === 'client-changed') return live;
-    const body = live === undefined ? undefined : compatIntrospectionResponse(live, deps, sector, caller, now);
-    if (live === undefined || body === undefined) return INACTIVE;
-    deps.activity.recordCompatSession(live.sessionId, now, undefined);
-    return { body, owner: undefined };
-  }
-  const live = await introspectStoredToken(database, kind, known.hash, caller, deps.settings, deps.adminRights, now);
-  if (live === 'client-changed') return live;
-  if (live === undefined) return INACTIVE;
-  deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
-  const body = introspectionResponse(live, deps, sector, now);
-  // The `jti` matches the JWT's, for resource servers that keep a list of them.
-  const jti = known.isJwt ? known.hash.toString('base64url') : body.jti;
-  return { body: { ...body, jti }, owner: live.clientId };
-}
-
-type KnownToken =
-  /** `chat-client`: signed in through the routes of its own protocol. */
-  | { readonly kind: TokenKind; readonly source: 'chat-client' }
-  | { readonly kind: TokenKind; readonly source: 'personal' }
-  | { readonly kind: TokenKind; readonly source: 'oauth'; readonly hash: Buffer; readonly isJwt: boolean };
-
-function maySeePersonal(caller: Caller, owner: PersonalOwner): boolean {
-  return owner.kind === 'client' ? caller.maySee(owner.id) : caller.maySeeAll;
+  const presented = readToken(deps, required(form, 'token'), form.get('token_type_hint'));
+  return presented === undefined ? INACTIVE : await SOURCES[presented.source](deps, database, presented, caller);
 }
 
 /** Returns undefined if the text is not a token, or if a known hint names another kind. Neither case needs a query. */
-function kindOf(deps: IntrospectionDeps, token: string, hint: string | undefined): KnownToken | undefined {
-  const ofChatClient = parseChatClientToken(token);
-  const prefix = parseToken(token)?.prefix;
-  const jwtHash =
-    ofChatClient === undefined && prefix === undefined && hint !== 'refresh_token'
-      ? jwtAccessTokenHash(deps, token)
-      : undefined;
-  if (jwtHash !== undefined) return { kind: 'access-token', source: 'oauth', hash: jwtHash, isJwt: true };
-  const kind = ofChatClient?.kind ?? KINDS.get(prefix);
-  if (kind === undefined || hint === (kind === 'access-token' ? 'refresh_token' : 'access_token')) return undefined;
-  if (ofChatClient !== undefined) return { kind, source: 'chat-client' };
-  return prefix === 'mpt' ? { kind, source: 'personal' } : { kind, source: 'oauth', hash: sha256(token), isJwt: false };
+function readToken(deps: IntrospectionDeps, token: string, hint: string | undefined): PresentedToken | undefined {
+  const origin = tokenOrigin(token);
+  if (origin === undefined) {
+    const tokenHash = hint === 'refresh_token' ? undefined : jwtAccessTokenHash(deps, token);
+    return tokenHash && { source: 'oauth', kind: 'access-token', tokenHash, isJwt: true };
+  }
+  const { source, kind } = origin;
+  if (hint === (kind === 'access-token' ? 'refresh_token' : 'access_token')) return undefined;
+  return { source, kind, tokenHash: sha256(token), isJwt: false };
 }
-
-const KINDS: ReadonlyMap<string | undefined, TokenKind> = new Map([
-  ['mat', 'access-token'],
-  ['mar', 'refresh-token'],
-  ['mpt', 'access-token'],
-]);
 
 function answer({ body }: Introspection): HttpResponse {
   return json(200, body, { pragma: 'no-cache' });

@@ -1,8 +1,8 @@
-import { parseToken } from './token-format.ts';
+import { parseToken, TOKEN_ORIGINS, type TokenKind, type TokenOrigin } from './token-format.ts';
 
 /** A token of a chat client that signed in through the routes of its own protocol, judged by its format alone. */
 export interface ChatClientToken {
-  readonly kind: 'access-token' | 'refresh-token';
+  readonly kind: TokenKind;
   /** The 30 random characters; empty for a token that the homeserver issued before it delegated authentication. */
   readonly random: string;
 }
@@ -15,20 +15,29 @@ const BASE64URL = /^[0-9A-Za-z_-]{18,2048}={0,2}$/;
 const FIRST_FIELD = 'location ';
 const FIRST_FIELD_AT = 4;
 
-/**
- * Returns the kind of a chat client's token; undefined for text that cannot be one and needs no query. Tokens imported
- * from the homeserver are looked up by row, so their checksums are not checked.
- */
+/** Returns what the format of a token says about it; undefined for text that cannot be a token and needs no query. */
+export function tokenOrigin(text: string): TokenOrigin | undefined {
+  const own = parseToken(text);
+  if (own !== undefined) return TOKEN_ORIGINS[own.prefix];
+  const kind = importedKind(text);
+  return kind === undefined ? undefined : { source: 'chat-client', kind };
+}
+
+/** Like `tokenOrigin`, for the tokens of chat clients only. */
 export function parseChatClientToken(text: string): ChatClientToken | undefined {
   const own = parseToken(text);
   if (own !== undefined) {
-    if (own.prefix === 'mct') return { kind: 'access-token', random: own.random };
-    return own.prefix === 'mcr' ? { kind: 'refresh-token', random: own.random } : undefined;
+    const origin = TOKEN_ORIGINS[own.prefix];
+    return origin?.source === 'chat-client' ? { kind: origin.kind, random: own.random } : undefined;
   }
-  if (SYNAPSE_TOKEN.test(text)) {
-    return { kind: text.startsWith('syr_') ? 'refresh-token' : 'access-token', random: '' };
-  }
-  return isMacaroon(text) ? { kind: 'access-token', random: '' } : undefined;
+  const kind = importedKind(text);
+  return kind === undefined ? undefined : { kind, random: '' };
+}
+
+/** Tokens imported from the homeserver are looked up by row, so their checksums are not checked. */
+function importedKind(text: string): TokenKind | undefined {
+  if (SYNAPSE_TOKEN.test(text)) return text.startsWith('syr_') ? 'refresh-token' : 'access-token';
+  return isMacaroon(text) ? 'access-token' : undefined;
 }
 
 function isMacaroon(text: string): boolean {

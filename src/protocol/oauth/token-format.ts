@@ -7,6 +7,30 @@ import { randomAlphanumeric } from '#platform/base/random.ts';
  */
 export type TokenPrefix = 'mat' | 'mar' | 'mct' | 'mcr' | 'mpt' | 'mgt';
 
+/**
+ * Who holds a token: `oauth` is a registered client, `chat-client` signed in through the routes of its own protocol,
+ * `personal` is a program with a personal access token.
+ */
+export type TokenSource = 'oauth' | 'chat-client' | 'personal';
+
+export type TokenKind = 'access-token' | 'refresh-token';
+
+/** What the format of a token says about it. */
+export interface TokenOrigin {
+  readonly source: TokenSource;
+  readonly kind: TokenKind;
+}
+
+/** Undefined: not a token that a session has. A registration access token (`mgt`) only manages its client. */
+export const TOKEN_ORIGINS = {
+  mat: { source: 'oauth', kind: 'access-token' },
+  mar: { source: 'oauth', kind: 'refresh-token' },
+  mct: { source: 'chat-client', kind: 'access-token' },
+  mcr: { source: 'chat-client', kind: 'refresh-token' },
+  mpt: { source: 'personal', kind: 'access-token' },
+  mgt: undefined,
+} as const satisfies Readonly<Record<TokenPrefix, TokenOrigin | undefined>>;
+
 export interface TokenText {
   readonly prefix: TokenPrefix;
   readonly random: string;

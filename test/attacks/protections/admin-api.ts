@@ -55,8 +55,8 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 127,
     removals: [
       {
-        text: 'const use = { client: caller.client, mayBeLocked: false, now };',
-        instead: 'const use = { client: caller.client, mayBeLocked: true, now };',
+        text: 'const presented = { tokenHash, client, mayBeLocked: false, rights',
+        instead: 'const presented = { tokenHash, client, mayBeLocked: true, rights',
       },
     ],
     test: PERSONAL,

@@ -24,7 +24,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 44,
     removals: [
       {
-        text: ' || !caller.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;',
+        text: ' || !presented.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;',
         instead: ') return undefined;',
       },
     ],

@@ -25,3 +25,6 @@ export function clientWithIdIsCurrent(id: string, version: string): string {
     select from oauth2_clients cached where cached.id = ${id} and ${clientIsCurrent('cached', version)}
   )`;
 }
+
+/** The same for the client that introspects a token. The homeserver has no record: its `:callerId` is null. */
+export const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;

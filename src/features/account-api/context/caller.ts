@@ -16,6 +16,7 @@ import {
 } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId, OAuth2SessionId, UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
@@ -88,9 +89,15 @@ async function callerOfToken(
   const provenKey = isBound ? await proofs.ofToken(context, 'graphql', text) : undefined;
   const now = clock.now();
   const binding = new BindingCheck(provenKey?.thumbprint);
-  const asker = { client: undefined, maySee: binding.maySee };
-  const settings = tokenSettings(config);
-  const token = await introspectToken(database, 'access-token', text, asker, settings, adminRights, now);
+  const token = await introspectToken(database, {
+    kind: 'access-token',
+    tokenHash: sha256(text),
+    client: undefined,
+    maySee: binding.maySee,
+    settings: tokenSettings(config),
+    rights: adminRights,
+    now,
+  });
   if (token === undefined || token === 'client-changed') throw unknownToken(isBound || binding.isBoundElsewhere);
   await provenKey?.consume();
   const { sessionId, clientId, user, scope } = token;

@@ -9,6 +9,7 @@ import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { BindingCheck, headerToken, insufficientScope, invalidToken } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId, UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Requester } from '#platform/log/request-line.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
@@ -101,8 +102,15 @@ async function readAccessToken(core: Core, text: string, key: string | undefined
   const { config, database, adminRights, clock, activity } = core;
   const now = clock.now();
   const binding = new BindingCheck(key);
-  const asker = { client: undefined, maySee: binding.maySee };
-  const token = await introspectToken(database, 'access-token', text, asker, tokenSettings(config), adminRights, now);
+  const token = await introspectToken(database, {
+    kind: 'access-token',
+    tokenHash: sha256(text),
+    client: undefined,
+    maySee: binding.maySee,
+    settings: tokenSettings(config),
+    rights: adminRights,
+    now,
+  });
   if (token === undefined || token === 'client-changed') return binding.isBoundElsewhere ? 'bound' : undefined;
   const { sessionId, clientId, user, scope } = token;
   return {
@@ -120,8 +128,13 @@ async function readAccessToken(core: Core, text: string, key: string | undefined
 async function readPersonalToken(core: Core, text: string): Promise<LiveToken | undefined> {
   const { database, adminRights, clock, activity } = core;
   const now = clock.now();
-  const use = { client: undefined, mayBeLocked: true, now };
-  const token = await introspectPersonalToken(database, text, adminRights, use);
+  const token = await introspectPersonalToken(database, {
+    tokenHash: sha256(text),
+    client: undefined,
+    mayBeLocked: true,
+    rights: adminRights,
+    now,
+  });
   if (token === undefined || token === 'client-changed') return undefined;
   const { sessionId, owner, user, scope } = token;
   return {
