@@ -1,13 +1,18 @@
 import type { Client } from '#domain/clients/client.ts';
-import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
-import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
-import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import {
+  type ApprovedGrantRow,
+  approvedGrantColumns,
+  type PresentedGrantRow,
+  type RedemptionRefusal,
+  type RedemptionRequest,
+  type RedemptionRules,
+  redemptionRefusal,
+} from './approved-grant.ts';
 import { deviceCodeGrantState } from './device-code-grant.ts';
 
 /** Increment and maximum of the interval when a device polls too early (RFC 8628 3.5). */
@@ -16,38 +21,19 @@ const MAX_INTERVAL_SECONDS = 60;
 /** Allowance for imprecise timers and networks. */
 const TOLERANCE_SECONDS = 1;
 
-interface PolledGrantRow {
-  readonly grant_id: string;
-  readonly is_own_client: boolean;
-  /** False: the cached record of the polling client is outdated. */
-  readonly client_is_current: boolean;
+interface PolledGrantRow extends PresentedGrantRow {
   /** Whether the device polled before the interval had passed. */
   readonly is_early: boolean;
-  readonly scope: readonly string[];
-  readonly resources: readonly string[];
-  readonly auth_time: number | null;
-  readonly acr: string | null;
-  readonly amr: readonly string[];
-  /** Language of the page at the user's decision; null: not yet decided. */
-  readonly locale: string | null;
   readonly expires_at: number;
   readonly is_fulfilled: boolean;
   readonly is_rejected: boolean;
   readonly is_exchanged: boolean;
 }
 
-/** The user who decided; absent if not yet decided. */
-interface SignInRow extends UserFactsRow {
-  readonly user_id: string;
-  readonly user_session_id: string;
-  readonly can_request_admin: boolean;
-  /** Whether the browser session that confirmed is live and its user is neither locked nor deactivated. */
-  readonly sign_in_is_usable: boolean;
-}
-
 /** The grant of a device code after the user's decision. */
-export type AnsweredDeviceCodeRow = PolledGrantRow & SignInRow;
+export type AnsweredDeviceCodeRow = PolledGrantRow & ApprovedGrantRow;
 
+/** Without a user before the decision. */
 export type DeviceCodeRow = AnsweredDeviceCodeRow | (PolledGrantRow & { readonly user_id: null });
 
 /**
@@ -72,39 +58,24 @@ export async function pollDeviceCode(
 }
 
 export type DeviceCodeRefusal =
+  | RedemptionRefusal
   | 'unknown'
   | 'other-client'
   | 'exchanged'
   | 'rejected'
   | 'expired'
   | 'pending'
-  | 'too-early'
-  | 'sign-in-gone'
-  | 'requester-banned'
-  | 'admin-scope'
-  | 'resource';
+  | 'too-early';
 
 export type DeviceCodeVerdict =
   | { readonly ok: true; readonly row: AnsweredDeviceCodeRow }
   | { readonly ok: false; readonly reason: DeviceCodeRefusal };
 
-export interface DeviceCodeRules {
-  readonly isAdminScope: (scope: string) => boolean;
-  readonly mayRequestAdmin: (row: AnsweredDeviceCodeRow) => boolean;
-}
-
-/** The parameters of the token request apart from the code. */
-export interface DeviceCodeRequest {
-  readonly resources: readonly string[];
-  /** Whether the requester is banned from getting tokens. */
-  readonly isBanned: boolean;
-}
-
 /** Makes the checks of oauth 10.4 without writing anything. */
 export function judgeDeviceCode(
   row: DeviceCodeRow | undefined,
-  request: DeviceCodeRequest,
-  rules: DeviceCodeRules,
+  request: RedemptionRequest,
+  rules: RedemptionRules<AnsweredDeviceCodeRow>,
   now: number,
 ): DeviceCodeVerdict {
   if (row === undefined) return refuse('unknown');
@@ -113,11 +84,9 @@ export function judgeDeviceCode(
   const state = deviceCodeGrantState({ isExchanged, isRejected, isFulfilled, expiresAt }, now);
   if (state === 'pending') return refuse(row.is_early ? 'too-early' : 'pending');
   if (state !== 'fulfilled') return refuse(state);
-  if (row.user_id === null || !row.sign_in_is_usable) return refuse('sign-in-gone');
-  if (request.isBanned) return refuse('requester-banned');
-  if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
-  if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
-  return { ok: true, row };
+  if (row.user_id === null) return refuse('sign-in-gone');
+  const refusal = redemptionRefusal(row, request, rules);
+  return refusal === undefined ? { ok: true, row } : refuse(refusal);
 }
 
 function refuse(reason: DeviceCodeRefusal): DeviceCodeVerdict {
@@ -125,7 +94,7 @@ function refuse(reason: DeviceCodeRefusal): DeviceCodeVerdict {
 }
 
 /**
- * Uses the unique index on `device_code_hash`, then primary keys and `user_emails_user_id`. The row is locked before it
+ * Uses the unique index on `device_code_hash`, then those of `approvedGrantColumns`. The row is locked before it
  * is read, so that each of several concurrent polls sees the time of the previous one.
  */
 const poll = statement<
@@ -158,21 +127,8 @@ const poll = statement<
       from seen
      where g.id = seen.id and seen.client_id = :clientId::uuid and ${deviceCodeGrantIsPending('g', ':now::timestamptz')}
   )
-  select g.id as grant_id,
-         g.client_id = :clientId::uuid as is_own_client,
-         ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+  select ${approvedGrantColumns('null::jsonb')},
          g.is_early,
-         u.id as user_id,
-         ${userFactsColumns('g.scope', 'null::jsonb')},
-         u.can_request_admin,
-         ${browserSessionIsLive('us')} and ${accountIsUsable('u')} as sign_in_is_usable,
-         us.id as user_session_id,
-         g.scope,
-         g.resources,
-         ${ms('g.auth_time')} as auth_time,
-         g.acr,
-         g.amr,
-         g.locale,
          ${ms('g.expires_at')} as expires_at,
          g.fulfilled_at is not null as is_fulfilled,
          g.rejected_at is not null as is_rejected,

@@ -1,9 +1,13 @@
+import {
+  type ApprovedGrantRow,
+  approvedGrantColumns,
+  type RedemptionRefusal,
+  type RedemptionRequest,
+  type RedemptionRules,
+  redemptionRefusal,
+} from '#domain/authorizations/approved-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { grantHasCode } from '#domain/records/liveness/authorizations.ts';
-import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
-import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -11,63 +15,34 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
 /** The row of a presented authorization code: its grant, its sign-in and the client that presents it. */
-export interface CodeRow extends UserFactsRow {
-  readonly grant_id: string;
-  readonly is_own_client: boolean;
-  /** False: the cached record of the presenting client is outdated. */
-  readonly client_is_current: boolean;
-  readonly user_id: string;
-  readonly can_request_admin: boolean;
-  /** Whether the browser session that consented is live and its user is neither locked nor deactivated. */
-  readonly sign_in_is_usable: boolean;
-  readonly user_session_id: string;
+export interface CodeRow extends ApprovedGrantRow {
   readonly redirect_uri: string;
   readonly redirect_uri_sent: boolean;
-  readonly scope: readonly string[];
   /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
-  readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly code_challenge: string | null;
   /** Thumbprint of the key that the code is bound to. */
   readonly dpop_jkt: string | null;
-  readonly auth_time: number | null;
-  readonly acr: string | null;
-  readonly amr: readonly string[];
-  /** Language of the consent page. */
-  readonly locale: string | null;
   readonly fulfilled_at: number;
   readonly exchanged_at: number | null;
   readonly is_cancelled: boolean;
   readonly oauth2_session_id: string | null;
 }
 
-/** Uses the unique index on `code_hash`, then primary keys and `user_emails_user_id`. */
+/** Uses the unique index on `code_hash`, then those of `approvedGrantColumns`. */
 const readCode = statement<
   CodeRow,
   { readonly codeHash: Buffer; readonly clientId: string; readonly clientVersion: number }
 >(
   'code-by-hash',
-  `select g.id as grant_id,
-          g.client_id = :clientId::uuid as is_own_client,
-          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
-          u.id as user_id,
-          ${userFactsColumns('g.scope', 'g.claims')},
-          u.can_request_admin,
-          ${browserSessionIsLive('us')} and ${accountIsUsable('u')} as sign_in_is_usable,
-          us.id as user_session_id,
+  `select ${approvedGrantColumns('g.claims')},
           g.redirect_uri,
           g.redirect_uri_sent,
-          g.scope,
           g.claims,
-          g.resources,
           g.nonce,
           g.code_challenge,
           g.dpop_jkt,
-          ${ms('g.auth_time')} as auth_time,
-          g.acr,
-          g.amr,
-          g.locale,
           ${ms('g.fulfilled_at')} as fulfilled_at,
           ${ms('g.exchanged_at')} as exchanged_at,
           g.cancelled_at is not null as is_cancelled,
@@ -88,17 +63,15 @@ export async function findCode(database: Queryable, client: Client, code: string
 }
 
 /** The parameters of the token request that concern the code. */
-export interface CodeRequest {
+export interface CodeRequest extends RedemptionRequest {
   readonly redirectUri: string | undefined;
   readonly codeVerifier: string | undefined;
-  readonly resources: readonly string[];
   /** Thumbprint of the key whose possession the request proves. */
   readonly thumbprint: string | undefined;
-  /** Whether the requester is banned from getting tokens. */
-  readonly isBanned: boolean;
 }
 
 export type CodeRefusal =
+  | RedemptionRefusal
   | 'unknown'
   | 'other-client'
   | 'redeemed-just-now'
@@ -109,22 +82,16 @@ export type CodeRefusal =
   | 'verifier-missing'
   | 'verifier-unexpected'
   | 'verifier-wrong'
-  | 'key'
-  | 'sign-in-gone'
-  | 'requester-banned'
-  | 'admin-scope'
-  | 'resource';
+  | 'key';
 
 export type CodeVerdict =
   | { readonly ok: true; readonly row: CodeRow }
   | { readonly ok: false; readonly reason: CodeRefusal };
 
-export interface CodeRules {
+export interface CodeRules extends RedemptionRules<CodeRow> {
   readonly lifetimeSeconds: number;
   /** RFC 7636 4.6. */
   readonly verifierFits: (verifier: string, challenge: string) => boolean;
-  readonly mayRequestAdmin: (row: CodeRow) => boolean;
-  readonly isAdminScope: (scope: string) => boolean;
 }
 
 /**
@@ -153,11 +120,8 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
     if (!rules.verifierFits(request.codeVerifier, row.code_challenge)) return refuse('verifier-wrong');
   }
   if (!isKeyOf(row, request)) return refuse('key');
-  if (!row.sign_in_is_usable) return refuse('sign-in-gone');
-  if (request.isBanned) return refuse('requester-banned');
-  if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
-  if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
-  return { ok: true, row };
+  const refusal = redemptionRefusal(row, request, rules);
+  return refusal === undefined ? { ok: true, row } : refuse(refusal);
 }
 
 /**

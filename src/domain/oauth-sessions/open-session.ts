@@ -4,6 +4,7 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
@@ -209,10 +210,11 @@ export type RedeemParams = OpeningParams & {
  * locked (`sendInTurn`). The later one therefore sees the session of the other. Otherwise `oauth2_sessions_live_device`
  * would reject the whole statement.
  *
- * @param consumed the update that consumes the grant: conditional on its state, its client and
- * `exists (select from fenced)`, returning client_id, scope, claims, resources, locale, auth_time, acr and amr
+ * @param update start of the update that consumes the grant `:grantId`, up to `set`, with the alias `g`
+ * @param isRedeemable condition on `g`: the grant may be redeemed
+ * @param claims column of the individually requested claims
  */
-export function redeemSql(consumed: string): string {
+export function redeemSql(update: string, isRedeemable: string, claims: string): string {
   return `with recursive account as materialized (
     select id from users
      where id = :userId::uuid and ${accountIsUsable('users')}
@@ -223,7 +225,13 @@ export function redeemSql(consumed: string): string {
        and exists (select from account) and exists (select from room where is_left)
        for share
   ), ${giveBackLeaseCtes(':userId::uuid', 'sign_in')}, consumed as (
-    ${consumed}
+    ${update} exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
+     where g.id = :grantId::uuid
+       and g.user_session_id = :userSessionId::uuid
+       and ${isRedeemable}
+       and exists (select from fenced)
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+    returning g.client_id, g.scope, ${claims}, g.resources, g.locale, g.auth_time, g.acr, g.amr
   ), ${openingCtes(':userSessionId::uuid')}
   select opened.id, room.is_left,
          exists (select from sign_in) and not exists (select from fenced) as is_lease_lost

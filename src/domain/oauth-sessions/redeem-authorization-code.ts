@@ -1,5 +1,4 @@
 import { codeIsValid } from '#domain/records/liveness/authorizations.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { CodeRow } from './judge-code.ts';
 import { type RedeemedRow, type RedeemParams, redeemSql } from './open-session.ts';
@@ -29,24 +28,14 @@ interface CodeParams {
   readonly oldest: Date;
 }
 
+const CODE_IS_VALID = codeIsValid('g', ':oldest::timestamptz');
+
 const claimForCode = statement<GrantClaimRow, GrantClaimParams & CodeParams>(
   'claim-device-for-code',
-  grantClaimSql(
-    `select from oauth2_authorization_grants g
-      where g.id = :grantId::uuid and ${codeIsValid('g', ':oldest::timestamptz')}`,
-  ),
+  grantClaimSql('oauth2_authorization_grants', CODE_IS_VALID),
 );
 
 const redeemCode = statement<RedeemedRow, RedeemParams & CodeParams>(
   'redeem-code',
-  redeemSql(
-    `update oauth2_authorization_grants g
-       set exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
-     where g.id = :grantId::uuid
-       and g.user_session_id = :userSessionId::uuid
-       and ${codeIsValid('g', ':oldest::timestamptz')}
-       and exists (select from fenced)
-       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
-    returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr`,
-  ),
+  redeemSql('update oauth2_authorization_grants g set', CODE_IS_VALID, 'g.claims'),
 );

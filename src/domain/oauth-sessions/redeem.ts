@@ -117,12 +117,14 @@ async function store<Row extends RedeemableRow, Prepared, Own extends object>(
 /**
  * Returns SQL that takes the lease for the device of a grant. It also reads the state of the grant, so that losers of a
  * race get an immediate response.
- * @param redeemable query of the grant `:grantId`; empty unless it may be redeemed
+ * @param table of the grants, with the alias `g`
+ * @param isRedeemable condition on `g`: the grant `:grantId` may be redeemed
  */
-export function grantClaimSql(redeemable: string): string {
+export function grantClaimSql(table: string, isRedeemable: string): string {
   return claimSql({
     ctes: sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz'),
-    columns: `room.is_left, exists (${redeemable}) as is_redeemable`,
+    columns: `room.is_left,
+         exists (select from ${table} g where g.id = :grantId::uuid and ${isRedeemable}) as is_redeemable`,
     from: 'room',
   });
 }

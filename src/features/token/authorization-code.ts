@@ -3,12 +3,10 @@ import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
-import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
-import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
-import { userFacts } from '#domain/records/user-facts.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -20,17 +18,7 @@ import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import {
-  accessTokenOfRedemption,
-  grantOfUser,
-  redeemingDevice,
-  signIdToken,
-  tokenResponse,
-  tokenTarget,
-} from './grant.ts';
-
-/** 256 bits in base64url. Anything else is not a code, and takes no query. */
-const CODE = /^[A-Za-z0-9_-]{43}$/;
+import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
 
 function codeLifetime({ authorizationCodeTtlSeconds }: TokenDeps['settings'], { isFapi2 }: Client): number {
   return isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds;
@@ -44,12 +32,10 @@ export async function exchangeCode(
   client: Client,
   provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
-  const { database, settings } = deps;
   const code = required(form, 'code');
   const now = deps.clock.now();
-  const isCode = CODE.test(code);
-  const row = isCode ? await findCode(database, client, code) : undefined;
-  const isCurrent = row?.client_is_current ?? (!isCode || (await isClientCurrent(database, client)));
+  const row = isCode(code) ? await findCode(deps.database, client, code) : undefined;
+  const isCurrent = row?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, code));
   if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
   const refusals =
@@ -63,12 +49,7 @@ export async function exchangeCode(
       thumbprint: provenKey?.thumbprint,
       isBanned: refusals.length > 0,
     },
-    {
-      lifetimeSeconds: codeLifetime(settings, client),
-      verifierFits,
-      isAdminScope: (scope) => deps.scopeRules.isAdmin(scope),
-      mayRequestAdmin: (found) => deps.adminRights.mayUserAdminister(found),
-    },
+    { ...deps.redemptionRules, lifetimeSeconds: codeLifetime(deps.settings, client), verifierFits },
     now,
   );
   if (!verdict.ok) {
@@ -77,70 +58,25 @@ export async function exchangeCode(
     await settleRefusal(deps, context, client, row, { reason: verdict.reason, setting, received }, now);
     throw refusal(verdict.reason);
   }
-
-  const key = bindingKey(deps.scopeRules, client, verdict.row.scope, provenKey);
-  const target = tokenTarget(deps, client, verdict.row, resources, key);
-  const redeeming = {
+  const outcome = await redeemGrant(deps, context, client, {
     row: verdict.row,
-    client,
-    device: redeemingDevice(deps, context, client, verdict.row),
+    resources,
+    provenKey,
     presentedAt: now,
-    waiting: context,
-    prepare: async (at: number) => {
-      const redemption = prepareRedemption(verdict.row, client, target, settings, at);
-      // Signed before anything is written, so that a failing key does not cost the client its code.
-      const accessToken = await accessTokenOfRedemption(deps, client, redemption);
-      const idToken = await idTokenOf(deps, client, redemption, accessToken, code);
-      await provenKey?.consume();
-      return { redemption, accessToken, idToken };
-    },
-  };
-  const outcome = await redeemAuthorizationCode(deps, redeeming, settings);
-  if (!outcome.ok) {
-    if (!(await isClientCurrent(database, client))) return 'client-changed';
-    const reason = outcome.reason === 'lost' ? 'redeemed-just-now' : outcome.reason;
-    deps.log.info('auth.refused', 'authorization code refused', {
-      code: reason.replaceAll('-', '_'),
-      client: client.identifier,
-      user: fromUuid(verdict.row.user_id),
-    });
-    throw refusal(reason);
-  }
-  const { accessToken, idToken, redemption } = outcome.prepared;
-  deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
-  return tokenResponse({
-    accessToken,
-    expiresAt: redemption.accessTokenExpiresAt,
-    refreshToken: redemption.refreshToken,
-    scope: target.scope,
-    key,
-    idToken,
-    now: redemption.now,
-  });
-}
-
-async function idTokenOf(
-  deps: TokenDeps,
-  client: Client,
-  redemption: Redemption<CodeRow>,
-  accessToken: string,
-  code: string,
-): Promise<string | undefined> {
-  const { row, userId, sessionId, target, now } = redemption;
-  return await signIdToken(deps, client, {
-    userId,
-    user: userFacts(row),
-    namedClaims: claimsFromJson(row.claims).idToken,
-    sessionId,
-    scope: target.scope,
-    authenticatedAt: row.auth_time ?? undefined,
-    acr: row.acr ?? undefined,
-    amr: row.amr,
-    accessToken,
-    nonce: row.nonce ?? undefined,
+    namedClaims: claimsFromJson(verdict.row.claims).idToken,
+    nonce: verdict.row.nonce ?? undefined,
     code,
-    now,
+    redeem: redeemAuthorizationCode,
   });
+  if (outcome.ok) return outcome.response;
+  if (!(await isClientCurrent(deps.database, client))) return 'client-changed';
+  const reason = outcome.reason === 'lost' ? 'redeemed-just-now' : outcome.reason;
+  deps.log.info('auth.refused', 'authorization code refused', {
+    code: reason.replaceAll('-', '_'),
+    client: client.identifier,
+    user: fromUuid(verdict.row.user_id),
+  });
+  throw refusal(reason);
 }
 
 /** Handles the effects of a rejected code, apart from the response. A grant that someone tampers with is canceled. */

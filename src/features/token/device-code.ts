@@ -1,17 +1,9 @@
-import {
-  type DeviceCodeRefusal,
-  type DeviceCodeRow,
-  judgeDeviceCode,
-  pollDeviceCode,
-} from '#domain/authorizations/poll-device-code.ts';
+import { type DeviceCodeRefusal, judgeDeviceCode, pollDeviceCode } from '#domain/authorizations/poll-device-code.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { isClientCurrent } from '#domain/clients/is-client-current.ts';
-import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
-import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
-import { userFacts } from '#domain/records/user-facts.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -19,18 +11,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
-import {
-  accessTokenOfRedemption,
-  grantOfUser,
-  redeemingDevice,
-  signIdToken,
-  type TokenDeps,
-  tokenResponse,
-  tokenTarget,
-} from './grant.ts';
-
-/** 256 bits in base64url. Anything else is not a device code, and takes no query. */
-const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
+import type { TokenDeps } from './grant.ts';
+import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
 
 /** RFC 8628 3.4 and 3.5: handles a device's poll. After the user's approval, the poll opens a session. */
 export async function exchangeDeviceCode(
@@ -40,21 +22,12 @@ export async function exchangeDeviceCode(
   client: Client,
   provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
-  const { database, settings } = deps;
   const deviceCode = required(form, 'device_code');
   const now = deps.clock.now();
-  const isDeviceCode = DEVICE_CODE.test(deviceCode);
-  const poll = async () => (isDeviceCode ? await pollDeviceCode(database, client, deviceCode, now) : undefined);
-  const isCurrent = async (row: DeviceCodeRow | undefined) =>
-    row?.client_is_current ?? (!isDeviceCode || (await isClientCurrent(database, client)));
-  const polled = await poll();
-  if (!(await isCurrent(polled))) return 'client-changed';
+  const polled = isCode(deviceCode) ? await pollDeviceCode(deps.database, client, deviceCode, now) : undefined;
+  const isCurrent = polled?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, deviceCode));
+  if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
-  const rules = {
-    isAdminScope: (scope: string) => deps.scopeRules.isAdmin(scope),
-    mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
-      deps.adminRights.mayUserAdminister(row),
-  };
   // The policy judges the user, so it is not asked before a user has decided.
   const refusals =
     polled?.is_own_client !== true || polled.user_id === null
@@ -62,61 +35,27 @@ export async function exchangeDeviceCode(
       : await judgeGrant(deps, grantOfUser(polled, client, DEVICE_CODE_GRANT_TYPE), context);
   const bannedBy = refusingSetting(refusals);
   const request = { resources, isBanned: bannedBy !== undefined };
-  const verdict = judgeDeviceCode(polled, request, rules, now);
+  const verdict = judgeDeviceCode(polled, request, deps.redemptionRules, now);
   if (!verdict.ok) {
     const received = verdict.reason === 'resource' ? valuesForLog(form.all('resource')) : undefined;
     throw refusal(deps, client, verdict.reason, bannedBy, received);
   }
-
-  const { row } = verdict;
-  const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
-  const target = tokenTarget(deps, client, row, resources, key);
-  const redeeming = {
-    row,
-    client,
-    device: redeemingDevice(deps, context, client, row),
+  const outcome = await redeemGrant(deps, context, client, {
+    row: verdict.row,
+    resources,
+    provenKey,
     presentedAt: now,
-    waiting: context,
-    prepare: async (at: number) => {
-      const redemption = prepareRedemption(row, client, target, settings, at);
-      // Signed before anything is written, so that a failing key does not cost the device its code.
-      const accessToken = await accessTokenOfRedemption(deps, client, redemption);
-      const idToken = await signIdToken(deps, client, {
-        userId: redemption.userId,
-        user: userFacts(row),
-        namedClaims: [],
-        sessionId: redemption.sessionId,
-        scope: target.scope,
-        authenticatedAt: row.auth_time ?? undefined,
-        acr: row.acr ?? undefined,
-        amr: row.amr,
-        accessToken,
-        now: at,
-      });
-      await provenKey?.consume();
-      return { redemption, accessToken, idToken };
-    },
-  };
-  const outcome = await redeemDeviceCode(deps, redeeming);
-  if (!outcome.ok) {
-    // Another poll was faster, or the user or the client changed after the verdict. The grant is judged once more.
-    const later = await poll();
-    if (!(await isCurrent(later))) return 'client-changed';
-    const laterVerdict = judgeDeviceCode(later, request, rules, now);
-    const reason = outcome.reason === 'lost' ? 'exchanged' : outcome.reason;
-    throw refusal(deps, client, laterVerdict.ok ? reason : laterVerdict.reason);
-  }
-  const { accessToken, idToken, redemption } = outcome.prepared;
-  deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
-  return tokenResponse({
-    accessToken,
-    expiresAt: redemption.accessTokenExpiresAt,
-    refreshToken: redemption.refreshToken,
-    scope: target.scope,
-    key,
-    idToken,
-    now: redemption.now,
+    namedClaims: [],
+    redeem: redeemDeviceCode,
   });
+  if (outcome.ok) return outcome.response;
+  // Another poll was faster, or the user or the client changed after the verdict. The grant is judged once more.
+  const later = await pollDeviceCode(deps.database, client, deviceCode, now);
+  const isStillCurrent = later?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, deviceCode));
+  if (!isStillCurrent) return 'client-changed';
+  const laterVerdict = judgeDeviceCode(later, request, deps.redemptionRules, now);
+  const reason = outcome.reason === 'lost' ? 'exchanged' : outcome.reason;
+  throw refusal(deps, client, laterVerdict.ok ? reason : laterVerdict.reason);
 }
 
 function refusal(

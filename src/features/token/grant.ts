@@ -1,20 +1,16 @@
 /** What the grant types of the token endpoint share: dependencies, ID token and response. */
-import { deviceName } from '#browser/device-name.ts';
+import type { RedemptionRules } from '#domain/authorizations/approved-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
-import type { RedeemableRow, RedeemingDevice, Redemption, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
+import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
-import { type UserFactsRow, userFacts } from '#domain/records/user-facts.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
-import { fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
+import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access-token-jwt.ts';
-import type { GrantType } from '#protocol/oauth/client-metadata.ts';
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
@@ -24,10 +20,16 @@ export interface TokenDeps extends Omit<Core, 'database'> {
   /** The database that this request's statements use. */
   readonly database: Database;
   readonly settings: TokenSettings;
+  readonly redemptionRules: RedemptionRules<{ readonly username: string; readonly can_request_admin: boolean }>;
 }
 
 export function tokenDeps(core: Core): TokenDeps {
-  return { ...core, settings: tokenSettings(core.config) };
+  const { adminRights, config, scopeRules } = core;
+  const redemptionRules = {
+    isAdminScope: (scope: string) => scopeRules.isAdmin(scope),
+    mayRequestAdmin: (user: Parameters<typeof adminRights.mayUserAdminister>[0]) => adminRights.mayUserAdminister(user),
+  };
+  return { ...core, settings: tokenSettings(config), redemptionRules };
 }
 
 /**
@@ -95,47 +97,6 @@ export async function issuedAccessToken(deps: TokenDeps, client: Client, token: 
     actor: actor && actorClaim(actor, subjectOf),
   });
   return await deps.signingKeys.signJwt(claims, { alg: format.algorithm, typ: ACCESS_TOKEN_JWT_TYPE });
-}
-
-/** The same for the first token of a session. */
-export async function accessTokenOfRedemption(
-  deps: TokenDeps,
-  client: Client,
-  redemption: Redemption<
-    RedeemableRow & UserFactsRow & { readonly auth_time: number | null; readonly acr: string | null }
-  >,
-): Promise<string> {
-  const { accessToken, accessTokenExpiresAt, now, row, target, userId } = redemption;
-  return await issuedAccessToken(deps, client, {
-    ...{ text: accessToken, userId, target, issuedAt: now, expiresAt: accessTokenExpiresAt },
-    ...{ authenticatedAt: row.auth_time ?? undefined, acr: row.acr ?? undefined },
-    groups: userFacts(row).groups,
-  });
-}
-
-/** Returns where a user's session begins, and the device that the granted scope names. */
-export function redeemingDevice(
-  { scopeRules }: TokenDeps,
-  { clientAddress, userAgent }: RequestContext,
-  client: Client,
-  { scope, locale }: { readonly scope: readonly string[]; readonly locale: string | null },
-): RedeemingDevice {
-  const id = scopeRules.deviceIdOf(scope);
-  const name = id === undefined ? undefined : deviceName(client, locale ?? 'en', userAgent);
-  return { id, name, userAgent, address: clientAddress };
-}
-
-/** Returns the input for the operator's rules when a user's grant is redeemed. */
-export function grantOfUser(
-  row: { readonly user_id: string; readonly username: string; readonly can_request_admin: boolean } & Pick<
-    JudgedGrant,
-    'scope'
-  >,
-  client: Client,
-  grantType: GrantType,
-): JudgedGrant {
-  const { username, can_request_admin: canRequestAdmin, scope } = row;
-  return { user: { id: fromUuid<'user'>(row.user_id), username, canRequestAdmin }, client, scope, grantType };
 }
 
 export interface TokenResponse {

@@ -32,8 +32,8 @@ export const CHAT_DEVICES: readonly Protection[] = [
     attack: 103,
     removals: [
       {
-        text: ":oldest::timestamptz')}\n       and exists (select from fenced)",
-        instead: ":oldest::timestamptz')}\n       and exists (select from sign_in)",
+        text: 'and exists (select from fenced)\n       and',
+        instead: 'and exists (select from sign_in)\n       and',
       },
     ],
     test: 'test/homeserver/oauth-devices.test.ts',

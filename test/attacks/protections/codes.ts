@@ -168,13 +168,8 @@ export const CODES: readonly Protection[] = [
     attack: 14,
     removals: [
       {
-        text: `  if (!row.sign_in_is_usable) return refuse('sign-in-gone');
-  if (request.isBanned) return refuse('requester-banned');
-  if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
-  if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');`,
-        instead: `  if (!row.sign_in_is_usable) return refuse('sign-in-gone');
-  if (request.isBanned) return refuse('requester-banned');
-  if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');`,
+        text: "return request.resources.some((resource) => !row.resources.includes(resource)) ? 'resource' : undefined;",
+        instead: 'return undefined;',
       },
     ],
     test: 'test/journeys/resource-indicators.test.ts',
