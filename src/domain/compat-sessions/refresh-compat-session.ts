@@ -6,6 +6,8 @@ import {
   judgeRefreshToken,
   type LostAttempt,
   type RefreshVerdict,
+  STORED_TOKEN_COLUMNS,
+  type StoredTokenRow,
 } from '#domain/oauth-sessions/judge-refresh-token.ts';
 import { type PresentedToken, refreshFamily } from '#domain/oauth-sessions/refresh-successor.ts';
 import {
@@ -28,7 +30,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { joinableWrite, singleWrite } from '#platform/postgres/joinable-write.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 
 export interface CompatRefreshRules {
@@ -135,49 +137,17 @@ async function findToken(database: Queryable, { text, random }: PresentedToken):
   return await database.first(readRefreshToken, { tokenHash, family: refreshFamily(random) });
 }
 
-interface CompatRefreshRow {
-  readonly session_id: string;
+interface CompatRefreshRow extends StoredTokenRow {
   readonly user_id: string;
-  readonly is_finished: boolean;
   readonly is_locked: boolean;
   readonly is_deactivated: boolean;
-  /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
-  readonly token_id: string | null;
-  readonly is_revoked: boolean;
-  readonly consumed_at: number | null;
-  readonly rotation_salt: Buffer | null;
-  readonly replay_counter: number | null;
-  readonly successor_id: string | null;
-  readonly successor_hash: Buffer | null;
-  readonly successor_consumed_at: number | null;
-  readonly successor_is_revoked: boolean;
-  readonly successor_was_used: boolean;
-  readonly access_token_id: string | null;
-  readonly access_token_expires_at: number | null;
-  readonly access_token_is_revoked: boolean;
-  readonly access_token_was_used: boolean;
 }
 
 function readSql(from: string): string {
-  return `select s.id as session_id,
+  return `select ${STORED_TOKEN_COLUMNS},
           s.user_id,
-          s.finished_at is not null as is_finished,
           u.locked_at is not null as is_locked,
-          u.deactivated_at is not null as is_deactivated,
-          t.id as token_id,
-          t.revoked_at is not null as is_revoked,
-          ${ms('t.consumed_at')} as consumed_at,
-          t.rotation_salt,
-          t.replay_counter,
-          n.id as successor_id,
-          n.token_hash as successor_hash,
-          ${ms('n.consumed_at')} as successor_consumed_at,
-          n.revoked_at is not null as successor_is_revoked,
-          n.first_used_at is not null as successor_was_used,
-          a.id as access_token_id,
-          ${ms('a.expires_at')} as access_token_expires_at,
-          a.revoked_at is not null as access_token_is_revoked,
-          a.first_used_at is not null as access_token_was_used
+          u.deactivated_at is not null as is_deactivated
      ${from}`;
 }
 

@@ -5,14 +5,56 @@ import { happenedAfter, isRecent } from '#platform/base/clock.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
+/** A presented refresh token, its successor and the successor's access token, as stored for every kind of session. */
+export interface StoredTokenRow {
+  readonly session_id: string;
+  readonly is_finished: boolean;
+  /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
+  readonly token_id: string | null;
+  readonly is_revoked: boolean;
+  readonly consumed_at: number | null;
+  readonly rotation_salt: Buffer | null;
+  readonly replay_counter: number | null;
+  readonly successor_id: string | null;
+  readonly successor_hash: Buffer | null;
+  readonly successor_consumed_at: number | null;
+  readonly successor_is_revoked: boolean;
+  readonly successor_was_used: boolean;
+  /** The access token of the successor. */
+  readonly access_token_id: string | null;
+  readonly access_token_expires_at: number | null;
+  readonly access_token_is_revoked: boolean;
+  readonly access_token_was_used: boolean;
+}
+
+/**
+ * The columns of a `StoredTokenRow`, for the session `s`, the presented token `t`, its successor `n` and the access
+ * token `a`.
+ */
+export const STORED_TOKEN_COLUMNS = `s.id as session_id,
+          s.finished_at is not null as is_finished,
+          t.id as token_id,
+          t.revoked_at is not null as is_revoked,
+          ${ms('t.consumed_at')} as consumed_at,
+          t.rotation_salt,
+          t.replay_counter,
+          n.id as successor_id,
+          n.token_hash as successor_hash,
+          ${ms('n.consumed_at')} as successor_consumed_at,
+          n.revoked_at is not null as successor_is_revoked,
+          n.first_used_at is not null as successor_was_used,
+          a.id as access_token_id,
+          ${ms('a.expires_at')} as access_token_expires_at,
+          a.revoked_at is not null as access_token_is_revoked,
+          a.first_used_at is not null as access_token_was_used`;
+
 /** A session found by the family tag of a presented refresh token, and the stored data of that token. */
 export interface RefreshTokenRow
-  extends Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
-  readonly session_id: string;
+  extends StoredTokenRow,
+    Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
   readonly is_own_client: boolean;
   /** False: the cached record of the presenting client is outdated. */
   readonly client_is_current: boolean;
-  readonly is_finished: boolean;
   readonly user_is_usable: boolean;
   readonly user_id: string | null;
   readonly username: string | null;
@@ -28,26 +70,10 @@ export interface RefreshTokenRow
   readonly resources: readonly string[];
   /** Thumbprint of the key that the session is bound to. */
   readonly dpop_jkt: string | null;
-  /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
-  readonly token_id: string | null;
-  readonly is_revoked: boolean;
-  readonly consumed_at: number | null;
-  readonly rotation_salt: Buffer | null;
-  readonly replay_counter: number | null;
-  readonly successor_id: string | null;
-  readonly successor_hash: Buffer | null;
-  readonly successor_consumed_at: number | null;
-  readonly successor_is_revoked: boolean;
-  readonly successor_was_used: boolean;
-  /** The access token of the successor. */
-  readonly access_token_id: string | null;
   readonly access_token_scope: readonly string[] | null;
   readonly access_token_resources: readonly string[] | null;
   readonly access_token_jkt: string | null;
   readonly access_token_created_at: number | null;
-  readonly access_token_expires_at: number | null;
-  readonly access_token_is_revoked: boolean;
-  readonly access_token_was_used: boolean;
 }
 
 /** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
@@ -56,10 +82,9 @@ export const readRefreshToken = lookup<
   { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
 >(
   'refresh-token-by-hash',
-  `select s.id as session_id,
+  `select ${STORED_TOKEN_COLUMNS},
           s.client_id = :clientId::uuid as is_own_client,
           ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
-          s.finished_at is not null as is_finished,
           ${sessionUserIsUsable('s', 'u')} as user_is_usable,
           s.user_id,
           ${userFactsColumns('s.scope', 's.claims')},
@@ -72,24 +97,10 @@ export const readRefreshToken = lookup<
           s.claims,
           s.resources,
           s.dpop_jkt,
-          t.id as token_id,
-          t.revoked_at is not null as is_revoked,
-          ${ms('t.consumed_at')} as consumed_at,
-          t.rotation_salt,
-          t.replay_counter,
-          n.id as successor_id,
-          n.token_hash as successor_hash,
-          ${ms('n.consumed_at')} as successor_consumed_at,
-          n.revoked_at is not null as successor_is_revoked,
-          n.first_used_at is not null as successor_was_used,
-          a.id as access_token_id,
           a.scope as access_token_scope,
           a.resources as access_token_resources,
           a.dpop_jkt as access_token_jkt,
-          ${ms('a.created_at')} as access_token_created_at,
-          ${ms('a.expires_at')} as access_token_expires_at,
-          a.revoked_at is not null as access_token_is_revoked,
-          a.first_used_at is not null as access_token_was_used
+          ${ms('a.created_at')} as access_token_created_at
      from oauth2_sessions s
      left join users u on u.id = s.user_id
      left join oauth2_refresh_tokens t on t.token_hash = :tokenHash::bytea and t.session_id = s.id
@@ -99,29 +110,8 @@ export const readRefreshToken = lookup<
 );
 
 /** The columns that determine the verdict. */
-type JudgedRow = Pick<
-  RefreshTokenRow,
-  | 'is_own_client'
-  | 'is_finished'
-  | 'user_is_usable'
-  | 'session_created_at'
-  | 'scope'
-  | 'token_id'
-  | 'is_revoked'
-  | 'consumed_at'
-  | 'rotation_salt'
-  | 'replay_counter'
-  | 'successor_id'
-  | 'successor_hash'
-  | 'successor_consumed_at'
-  | 'successor_is_revoked'
-  | 'successor_was_used'
-  | 'access_token_id'
-  | 'access_token_scope'
-  | 'access_token_expires_at'
-  | 'access_token_is_revoked'
-  | 'access_token_was_used'
->;
+type JudgedRow = StoredTokenRow &
+  Pick<RefreshTokenRow, 'is_own_client' | 'user_is_usable' | 'session_created_at' | 'scope' | 'access_token_scope'>;
 
 /** The verdict on a presented refresh token: the rows of oauth 9.4. Judging writes nothing. */
 export type RefreshVerdict =
