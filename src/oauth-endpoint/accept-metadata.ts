@@ -1,10 +1,11 @@
+import { offeredGrantTypes } from '#domain/clients/offered-grant-types.ts';
 import type { Core } from '#domain/core.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { requesterInput } from '#domain/policy/module/rule-inputs.ts';
 import { moduleSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
+import { REGISTRABLE_GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import {
   parseRegistration,
   type RegisteredMetadata,
@@ -18,9 +19,8 @@ export interface MetadataDeps extends Core {
 }
 
 export function metadataDeps(core: Core): MetadataDeps {
-  const { deviceCodeGrantEnabled, dynamicRegistration } = core.config.oauth;
-  const grantTypes = GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || deviceCodeGrantEnabled);
-  const statements = new SoftwareStatements(dynamicRegistration.softwareStatementIssuers);
+  const grantTypes = offeredGrantTypes(core.config, REGISTRABLE_GRANT_TYPES);
+  const statements = new SoftwareStatements(core.config.oauth.dynamicRegistration.softwareStatementIssuers);
   return { ...core, rules: { grantTypes }, statements };
 }
 

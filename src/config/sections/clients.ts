@@ -26,7 +26,7 @@ import {
 import {
   assertionAlgorithms,
   CONFIDENTIAL_AUTH_METHODS,
-  GRANT_TYPES,
+  REGISTRABLE_GRANT_TYPES,
   usesSecret,
 } from '#protocol/oauth/client-metadata.ts';
 import {
@@ -142,7 +142,7 @@ const client = mapping({
     .describe('URL of the logo, at most 256 KiB, shown if `account.client_logos` is `proxy`.'),
   policy_uri: webUrl().optional().describe("URL of the client's privacy policy; the consent page links to https URLs."),
   tos_uri: webUrl().optional().describe("URL of the client's terms of service; the consent page links to https URLs."),
-  grant_types: hint(list(choice(GRANT_TYPES), { minimum: 1 }), {
+  grant_types: hint(list(choice(REGISTRABLE_GRANT_TYPES), { minimum: 1 }), {
     defaultText: 'all; without `client_credentials` if `client_auth_method` is `none`',
   })
     .optional()
@@ -340,7 +340,9 @@ export function staticClientConfig(parsed: ParsedClient) {
   const isPublic = parsed.client_auth_method === 'none';
   const isFapi2 = parsed.profile === 'fapi2';
   const responseAlgorithm = isFapi2 ? FAPI2_RESPONSE_ALGORITHM : MANDATORY_ALGORITHM;
-  const defaultGrantTypes = GRANT_TYPES.filter((grantType) => !isPublic || grantType !== 'client_credentials');
+  const defaultGrantTypes = REGISTRABLE_GRANT_TYPES.filter(
+    (grantType) => !isPublic || grantType !== 'client_credentials',
+  );
   return {
     clientId: parsed.client_id,
     clientAuthMethod: parsed.client_auth_method,

@@ -13,7 +13,12 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { ms } from '#platform/postgres/statement.ts';
 import { MANDATORY_ALGORITHM, settledName } from '#protocol/jose/signing-algorithms.ts';
-import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
+import {
+  CLIENT_AUTH_METHODS,
+  type ClientAuthMethod,
+  TOKEN_EXCHANGE_GRANT_TYPE,
+  usesSecret,
+} from '#protocol/oauth/client-metadata.ts';
 import type { ClientProfile } from '#protocol/oauth/fapi2.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
@@ -40,6 +45,7 @@ export interface Client {
   readonly redirectUris: readonly string[];
   /** Redirect targets after a sign-out that the client requested. */
   readonly postLogoutRedirectUris: readonly string[];
+  /** Grant types that it may use: those of its metadata, and those that a right of its own allows. */
   readonly grantTypes: readonly string[];
   /** Scopes that it may request; undefined: unrestricted. */
   readonly scope: readonly string[] | undefined;
@@ -198,6 +204,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   const { metadata } = row;
   const id = fromUuid<'client'>(row.id);
   const url = row.document_url;
+  const tokenExchange = row.is_static ? metadata.token_exchange : undefined;
   return {
     id,
     identifier: clientIdentifier(id, url),
@@ -209,9 +216,9 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
     redirectUris: metadata.redirect_uris,
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
-    grantTypes: metadata.grant_types,
+    grantTypes: [...metadata.grant_types, ...(tokenExchange === undefined ? [] : [TOKEN_EXCHANGE_GRANT_TYPE])],
     scope: metadata.scope?.split(' '),
-    tokenExchange: row.is_static ? metadata.token_exchange : undefined,
+    tokenExchange,
     name: metadata.client_name ?? {},
     clientUri: metadata.client_uri?.[''],
     logoUri: metadata.logo_uri?.[''],

@@ -1,4 +1,5 @@
 import type { Browser } from '#browser/browser.ts';
+import { offeredGrantTypes } from '#domain/clients/offered-grant-types.ts';
 import type { Core } from '#domain/core.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { ACCEPTED_ALGORITHMS, MAC_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
@@ -6,11 +7,9 @@ import { REQUESTED_RESPONSE_MODES } from '#protocol/oauth/authorization-response
 import {
   CLIENT_AUTH_METHODS,
   CONFIDENTIAL_AUTH_METHODS,
-  DEVICE_CODE_GRANT_TYPE,
   GRANT_TYPES,
   RESPONSE_TYPES,
   SUBJECT_TYPES,
-  TOKEN_EXCHANGE_GRANT_TYPE,
 } from '#protocol/oauth/client-metadata.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import { PROMPTS } from '#protocol/oauth/request-parameters.ts';
@@ -29,7 +28,6 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
   const { config, signingKeys } = core;
   const { protocolName } = config;
   const resourceScopes = config.oauth.resources.flatMap(({ scopes }) => scopes);
-  const hasDeviceGrant = config.oauth.deviceCodeGrantEnabled;
   return {
     issuer: config.http.issuer,
     authorization_endpoint: urls.absolute('authorize'),
@@ -40,16 +38,13 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     userinfo_endpoint: urls.absolute('oauth2/userinfo'),
     introspection_endpoint: urls.absolute('oauth2/introspect'),
     revocation_endpoint: urls.absolute('oauth2/revoke'),
-    ...(hasDeviceGrant && { device_authorization_endpoint: urls.absolute('oauth2/device') }),
+    ...(config.oauth.deviceCodeGrantEnabled && { device_authorization_endpoint: urls.absolute('oauth2/device') }),
     pushed_authorization_request_endpoint: urls.absolute('oauth2/par'),
     end_session_endpoint: urls.absolute('oauth2/logout'),
     scopes_supported: publishedScopes(protocolName, resourceScopes),
     response_types_supported: RESPONSE_TYPES,
     response_modes_supported: REQUESTED_RESPONSE_MODES,
-    grant_types_supported: [
-      ...GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
-      ...(config.clients.some(({ tokenExchange }) => tokenExchange !== undefined) ? [TOKEN_EXCHANGE_GRANT_TYPE] : []),
-    ],
+    grant_types_supported: offeredGrantTypes(config, GRANT_TYPES),
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,

@@ -17,15 +17,21 @@ import { FAPI2_CODE_SECONDS } from '#protocol/oauth/fapi2.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { TokenDeps } from './grant.ts';
+import type { Grant, TokenDeps } from './grant.ts';
 import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
 
 function codeLifetime({ authorizationCodeTtlSeconds }: TokenDeps['settings'], { isFapi2 }: Client): number {
   return isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds;
 }
 
+export const authorizationCodeGrant: Grant = {
+  parameters: ['code', 'redirect_uri', 'code_verifier'],
+  label: 'authorization_code',
+  answer: exchangeCode,
+};
+
 /** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: exchanges a code for a session with its first tokens. */
-export async function exchangeCode(
+async function exchangeCode(
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,

@@ -9,11 +9,17 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
-import type { TokenDeps } from './grant.ts';
+import type { Grant, TokenDeps } from './grant.ts';
 import { issuedAccessToken, tokenResponse, tokenTarget } from './grant.ts';
 
+export const clientCredentialsGrant: Grant = {
+  parameters: ['scope'],
+  label: 'client_credentials',
+  answer: issueForClient,
+};
+
 /** Issues a token to a confidential client for itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
-export async function issueForClient(
+async function issueForClient(
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,

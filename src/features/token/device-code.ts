@@ -11,11 +11,17 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
-import type { TokenDeps } from './grant.ts';
+import type { Grant, TokenDeps } from './grant.ts';
 import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
 
+export const deviceCodeGrant: Grant = {
+  parameters: ['device_code'],
+  label: 'device_code',
+  answer: exchangeDeviceCode,
+};
+
 /** RFC 8628 3.4 and 3.5: handles a device's poll. After the user's approval, the poll opens a session. */
-export async function exchangeDeviceCode(
+async function exchangeDeviceCode(
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,

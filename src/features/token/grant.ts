@@ -1,19 +1,41 @@
-/** What the grant types of the token endpoint share: dependencies, ID token and response. */
+/** What the grant types of the token endpoint share: their type, dependencies, ID token and response. */
 import type { RedemptionRules } from '#domain/authorizations/approved-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
+import type { GRANT_TYPE_LABELS } from '#platform/base/metric-labels.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access-token-jwt.ts';
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
+
+/** A grant type at the token endpoint. */
+export interface Grant {
+  /** Its parameters that must not be repeated (RFC 6749 3.2), without the client's credentials. */
+  readonly parameters: readonly string[];
+  /** Its name in metrics. */
+  readonly label: GrantTypeLabel;
+  /** Handles a request of an authenticated client. */
+  readonly answer: (
+    deps: TokenDeps,
+    context: RequestContext,
+    form: FormParameters,
+    client: Client,
+    provenKey: ProvenKey | undefined,
+  ) => Promise<HttpResponse | 'client-changed'>;
+}
+
+export type GrantTypeLabel = (typeof GRANT_TYPE_LABELS)[number];
 
 /** Core, and what it derives for the grant types. */
 export interface TokenDeps extends Omit<Core, 'database'> {

@@ -10,14 +10,20 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { TokenDeps } from './grant.ts';
+import type { Grant, TokenDeps } from './grant.ts';
 import { issuedAccessToken, MIXED_FORMATS, signIdToken, tokenResponse } from './grant.ts';
+
+export const refreshTokenGrant: Grant = {
+  parameters: ['refresh_token', 'scope'],
+  label: 'refresh_token',
+  answer: refreshTokens,
+};
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2).
  * Sessions of the homeserver's clients do not, because those clients refresh often and never read it.
  */
-export async function refreshTokens(
+async function refreshTokens(
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,

@@ -18,14 +18,23 @@ import { comparable, MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
-import { issuedAccessToken, MIXED_FORMATS, type TokenDeps, tokenResponse } from './grant.ts';
+import { type Grant, issuedAccessToken, MIXED_FORMATS, type TokenDeps, tokenResponse } from './grant.ts';
 
 type Subject = SubjectRow & { readonly user_id: string; readonly username: string };
+
+export const tokenExchangeGrant: Grant = {
+  parameters: [
+    ...['scope', 'subject_token', 'subject_token_type', 'actor_token', 'actor_token_type'],
+    'requested_token_type',
+  ],
+  label: 'token_exchange',
+  answer: exchangeForToken,
+};
 
 /**
  * RFC 8693: exchanges a user's token for one of the calling client. The new token can do no more and expires no later.
  */
-export async function exchangeForToken(
+async function exchangeForToken(
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,

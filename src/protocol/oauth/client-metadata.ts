@@ -28,19 +28,24 @@ export function assertionAlgorithms(method: ClientAuthMethod): readonly string[]
 /** RFC 8628 3.4. */
 export const DEVICE_CODE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** RFC 8693 2.1. Clients do not register it: the operator allows it with `token_exchange`. */
+/** RFC 8693 2.1. */
 export const TOKEN_EXCHANGE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** RFC 8693 3. */
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
 export const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token';
 
-export const GRANT_TYPES = [
+/** Values of `grant_types`, which clients register and the operator configures. */
+export const REGISTRABLE_GRANT_TYPES = [
   'authorization_code',
   'refresh_token',
   'client_credentials',
   DEVICE_CODE_GRANT_TYPE,
 ] as const;
+export type RegistrableGrantType = (typeof REGISTRABLE_GRANT_TYPES)[number];
+
+/** All grant types. Clients may use the others with a setting of their own. */
+export const GRANT_TYPES = [...REGISTRABLE_GRANT_TYPES, TOKEN_EXCHANGE_GRANT_TYPE] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
 export const RESPONSE_TYPES = ['code'] as const;

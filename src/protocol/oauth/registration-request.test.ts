@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { GRANT_TYPES } from './client-metadata.ts';
+import { REGISTRABLE_GRANT_TYPES } from './client-metadata.ts';
 import { parseRegistration, type RegistrationRules } from './registration-request.ts';
 
 const RULES: RegistrationRules = {
@@ -9,7 +9,7 @@ const RULES: RegistrationRules = {
   allowInsecureUris: false,
   allowMissingClientUri: false,
   allowPrivateUseSchemes: false,
-  grantTypes: GRANT_TYPES,
+  grantTypes: REGISTRABLE_GRANT_TYPES,
   signingAlgorithms: ['RS256', 'ES256'],
 };
 const BODY = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };

@@ -9,8 +9,8 @@ import {
   assertionAlgorithms,
   CLIENT_AUTH_METHODS,
   type ClientAuthMethod,
-  type GrantType,
   RESPONSE_TYPES,
+  type RegistrableGrantType,
   SUBJECT_TYPES,
   type SubjectType,
   usesSecret,
@@ -49,7 +49,7 @@ export interface RegisteredMetadata {
   readonly token_endpoint_auth_method: ClientAuthMethod;
   readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
-  readonly grant_types: readonly GrantType[];
+  readonly grant_types: readonly RegistrableGrantType[];
   readonly response_types: readonly string[];
   readonly id_token_signed_response_alg: string;
   readonly userinfo_signed_response_alg?: string;
@@ -90,7 +90,7 @@ export interface RegisteredMetadata {
 /** Rules for a registration. They also apply to metadata documents that clients publish. */
 export interface RegistrationRules extends RegistrationSwitches {
   /** Supported grant types. */
-  readonly grantTypes: readonly GrantType[];
+  readonly grantTypes: readonly RegistrableGrantType[];
   /** Algorithms available for signed responses to clients. */
   readonly signingAlgorithms: readonly string[];
   /** URL that the metadata was fetched from, which is the `client_id`; undefined if the client sent it. */
@@ -347,7 +347,7 @@ function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
 }
 
 /** RFC 7591 2: the server may replace requested values with supported ones, and returns them to the client. */
-function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): GrantType[] {
+function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): RegistrableGrantType[] {
   if (asked === undefined) return ['authorization_code'];
   const offered = rules.grantTypes.filter((grantType) => asked.includes(grantType));
   if (offered.length === 0) throw invalidMetadata('grant_types', `must contain one of ${rules.grantTypes.join(', ')}`);
