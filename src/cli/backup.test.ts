@@ -62,8 +62,8 @@ async function* bytesOf(path: string): AsyncGenerator<Buffer> {
 
 async function manifestOf(path: string): Promise<Manifest> {
   const parsed = parseManifest((await filesOf(path))[0]?.content ?? Buffer.alloc(0));
-  if ('problem' in parsed) throw new Error(parsed.problem);
-  return parsed;
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.manifest;
 }
 
 function writeArchive(files: readonly TarFile[], end = END_OF_ARCHIVE): string {

@@ -14,7 +14,7 @@ export function uriConnection(
   readFile: (path: string) => string,
 ): ConnectionTarget {
   const read = readPostgresUri(uri);
-  if ('problem' in read) {
+  if (!read.ok) {
     throw new ExitError(
       ExitCode.usage,
       `${option}: expected a URI of the form postgres://user@host/database: ${read.problem}`,

@@ -84,8 +84,8 @@ export function parseAccountAction(fields: ActionFields, protocolName: string): 
 export function postAuthActionFields(action: PostAuthAction | undefined): [name: string, value: string][] {
   if (action === undefined) return [];
   const fields: [string, string][] = [['kind', action.kind]];
-  if ('id' in action) fields.push(['id', action.id]);
   if (action.kind === 'manage_account') fields.push(...accountActionFields(action.account));
+  else if (action.kind !== 'change_password') fields.push(['id', action.id]);
   return fields;
 }
 

@@ -61,23 +61,27 @@ export interface ListedFile {
   readonly sha256: string;
 }
 
+type ParsedManifest =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problem: string };
+
 /** Parses the manifest, or returns its problem. */
-export function parseManifest(content: Buffer): Manifest | { readonly problem: string } {
+export function parseManifest(content: Buffer): ParsedManifest {
   let document: unknown;
   try {
     document = JSON.parse(content.toString('utf8'));
   } catch {
-    return { problem: `${MANIFEST_NAME} is not valid JSON` };
+    return { ok: false, problem: `${MANIFEST_NAME} is not valid JSON` };
   }
   if (typeof document === 'object' && document !== null && 'format' in document && document.format !== FORMAT) {
-    return { problem: 'its format is unknown to this version; restore it with the version that wrote it' };
+    return { ok: false, problem: 'its format is unknown to this version; restore it with the version that wrote it' };
   }
   const parsed = manifest.safeParse(document);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { problem: `${MANIFEST_NAME}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` };
+    return { ok: false, problem: `${MANIFEST_NAME}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` };
   }
-  return parsed.data;
+  return { ok: true, manifest: parsed.data };
 }
 
 export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {

@@ -93,8 +93,9 @@ async function* readFiles(path: string, onManifest: (manifest: Manifest) => void
     const expected: Expected = { manifest: undefined, next: 0 };
     for await (const entry of readTarFiles(file.pipe(unpacked), (name) => limitOf(expected, name))) {
       if (expected.manifest === undefined) {
-        const manifest = parseManifest(entry.content);
-        if ('problem' in manifest) throw damaged(path, manifest.problem);
+        const parsed = parseManifest(entry.content);
+        if (!parsed.ok) throw damaged(path, parsed.problem);
+        const { manifest } = parsed;
         onManifest(manifest);
         expected.manifest = { files: listedFiles(manifest) };
         continue;

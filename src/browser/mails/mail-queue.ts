@@ -30,7 +30,7 @@ export function mailQueue(source: MailSource, deps: MailQueueDeps): JobQueue {
 
 function timeoutOf({ config }: MailQueueDeps): number {
   const { transport } = config.email;
-  return 'timeoutSeconds' in transport ? transport.timeoutSeconds : 30;
+  return transport.kind === 'smtp' || transport.kind === 'sendmail' ? transport.timeoutSeconds : 30;
 }
 
 async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<JobOutcome> {

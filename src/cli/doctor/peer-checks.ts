@@ -4,7 +4,7 @@ import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
 import { asksForIdToken, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
-import { readProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
+import { type ProviderMetadata, readProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
 import type { Ask } from './ask.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
@@ -52,10 +52,11 @@ async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Find
   const name = `upstream.${provider.id}` as const;
   const hint =
     'Users cannot sign in with this provider. Compare its entry in upstream_oauth2.providers with its documentation';
-  const discovered = provider.discoveryMode === 'disabled' ? provider : await discover(provider, ask);
-  if ('problem' in discovered) return fail(name, `${provider.name}: ${discovered.problem}`, hint);
+  const discovered: Discovered =
+    provider.discoveryMode === 'disabled' ? { ok: true, metadata: provider } : await discover(provider, ask);
+  if (!discovered.ok) return fail(name, `${provider.name}: ${discovered.problem}`, hint);
   if (!asksForIdToken(provider)) return ok(name, `${provider.name} is reachable`);
-  const { jwksUri } = discovered;
+  const { jwksUri } = discovered.metadata;
   if (jwksUri === undefined) return fail(name, `${provider.name} does not publish keys`, hint);
   const asked = await ask(new URL(jwksUri));
   if (!asked.ok) return fail(name, `its keys at ${jwksUri}: ${asked.reason}`, hint);
@@ -65,14 +66,16 @@ async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Find
   return ok(name, `${provider.name} is reachable and has ${keys.length} keys`);
 }
 
-type Discovered = { readonly jwksUri: string | undefined } | { readonly problem: string };
+type Discovered =
+  | { readonly ok: true; readonly metadata: Pick<ProviderMetadata, 'jwksUri'> }
+  | { readonly ok: false; readonly problem: string };
 
 async function discover(provider: UpstreamProvider, ask: Ask): Promise<Discovered> {
   const address = discoveryAddress(provider);
   const asked = await ask(new URL(address));
-  if (!asked.ok) return { problem: `${address}: ${asked.reason}` };
-  if (asked.status !== 200) return { problem: `${address} responds ${asked.status}` };
+  if (!asked.ok) return { ok: false, problem: `${address}: ${asked.reason}` };
+  if (asked.status !== 200) return { ok: false, problem: `${address} responds ${asked.status}` };
   const document = asked.members === undefined ? undefined : Object.fromEntries(asked.members);
   const outcome = readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
-  return outcome.ok ? outcome.metadata : { problem: `${address} cannot be used: ${outcome.problem}` };
+  return outcome.ok ? outcome : { ok: false, problem: `${address} cannot be used: ${outcome.problem}` };
 }

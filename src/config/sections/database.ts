@@ -31,7 +31,7 @@ function databaseUri(expected: string, isOther: (value: string) => boolean) {
   return secret().superRefine((value, context) => {
     if (isOther(value)) return;
     const read = readPostgresUri(value);
-    if (!('problem' in read)) return;
+    if (read.ok) return;
     context.addIssue(/^postgres(?:ql)?:\/\//.test(value) ? `cannot be used: ${read.problem}` : expected);
   });
 }

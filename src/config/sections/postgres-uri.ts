@@ -41,7 +41,9 @@ interface ServerParts {
 }
 
 /** A parsed URI, or its problem: the parameter or position, never any text of the URI. */
-type ReadUri = { readonly parts: ConnectionParts } | { readonly problem: string };
+type ReadUri =
+  | { readonly ok: true; readonly parts: ConnectionParts }
+  | { readonly ok: false; readonly problem: string };
 
 const DEFAULT_PORT = 5432;
 const MIN_ATTEMPT_SECONDS = 2;
@@ -57,9 +59,9 @@ class UriProblem extends Error {}
  */
 export function readPostgresUri(uri: string): ReadUri {
   try {
-    return { parts: partsOf(uri) };
+    return { ok: true, parts: partsOf(uri) };
   } catch (error) {
-    if (error instanceof UriProblem) return { problem: error.message };
+    if (error instanceof UriProblem) return { ok: false, problem: error.message };
     throw error;
   }
 }
@@ -67,7 +69,7 @@ export function readPostgresUri(uri: string): ReadUri {
 /** Parses a URI; undefined if `readPostgresUri` rejects it. */
 export function parsePostgresUri(uri: string): ConnectionParts | undefined {
   const read = readPostgresUri(uri);
-  return 'parts' in read ? read.parts : undefined;
+  return read.ok ? read.parts : undefined;
 }
 
 function partsOf(uri: string): ConnectionParts {

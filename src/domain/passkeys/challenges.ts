@@ -10,7 +10,9 @@ import { statement } from '#platform/postgres/statement.ts';
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';
 
 /** The browser that a challenge is for, identified by its `login` cookie or its session. */
-export type ChallengeHolder = { readonly loginId: PendingLoginId } | { readonly sessionId: BrowserSessionId };
+export type ChallengeHolder =
+  | { readonly kind: 'login'; readonly id: PendingLoginId }
+  | { readonly kind: 'session'; readonly id: BrowserSessionId };
 
 export interface Challenge {
   readonly id: Ulid<'passkey-challenge'>;
@@ -78,9 +80,9 @@ export const TAKE_CHALLENGE = `delete from webauthn_challenges c
   returning c.id, c.purpose`;
 
 export function holderParams(holder: ChallengeHolder): Pick<TakeChallengeParams, 'loginId' | 'sessionId'> {
-  return 'loginId' in holder
-    ? { loginId: toUuid(holder.loginId), sessionId: null }
-    : { loginId: null, sessionId: toUuid(holder.sessionId) };
+  return holder.kind === 'login'
+    ? { loginId: toUuid(holder.id), sessionId: null }
+    : { loginId: null, sessionId: toUuid(holder.id) };
 }
 
 export const passkeySweeps: readonly SweepRow[] = [

@@ -47,7 +47,8 @@ async function renew(
   { credential, cookie, user, address, userAgent }: PasskeyRenewal,
 ): Promise<PasskeyRenewalOutcome> {
   const now = deps.clock.now();
-  const answer = { credential, expects: { reauth: user }, holder: { sessionId: cookie.id }, now };
+  const holder = { kind: 'session', id: cookie.id } as const;
+  const answer = { credential, expects: { reauth: user }, holder, now };
   const proven = await provePasskey(deps, answer);
   if (!proven.ok) return { ok: false };
   const factors = [{ kind: 'passkey', isSynced: proven.proof.isSynced } as const];

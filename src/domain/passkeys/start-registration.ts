@@ -39,7 +39,8 @@ export async function startPasskeyRegistration(
 ): Promise<RegistrationStart> {
   const own = await listDescriptors(database, user.id);
   if (own.length >= MAX_PASSKEYS) return { ok: false, reason: 'limit-reached' };
-  const challenge = await createChallenge(database, { purpose: 'registration', holder: { sessionId }, now });
+  const holder = { kind: 'session', id: sessionId } as const;
+  const challenge = await createChallenge(database, { purpose: 'registration', holder, now });
   const options: CreationOptions = {
     rp: { id: party.id, name: serviceName },
     user: {

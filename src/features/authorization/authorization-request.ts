@@ -1,6 +1,6 @@
 import { bindGrant, isGrantBound } from '#browser/grants-cookie.ts';
 import { query } from '#browser/urls.ts';
-import { createAuthorizationGrant } from '#domain/authorizations/create-authorization-grant.ts';
+import { createAuthorizationGrant, type GrantOutcome } from '#domain/authorizations/create-authorization-grant.ts';
 import {
   type PushedRequest,
   type PushedRequestRow,
@@ -18,12 +18,12 @@ import {
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type AuthorizationGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { describeError } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { deliveryOf, type ResponseMode } from '#protocol/oauth/authorization-response.ts';
@@ -57,7 +57,7 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
   const asked = await identifyClient(deps, context, parameters);
   const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
   const accepted = await acceptRequest(deps, context, asked, stored);
-  if (!('client' in accepted)) return accepted;
+  if (!accepted.ok) return accepted.response;
   return await reportFaultsToClient(deps, context, accepted, async () =>
     startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, asked))),
   );
@@ -76,11 +76,11 @@ export async function answerPostedRequest(
   const asked = await identifyClient(deps, context, parameters);
   const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
   const accepted = await acceptRequest(deps, context, asked, pushed);
-  if (!('client' in accepted)) return accepted;
+  if (!accepted.ok) return accepted.response;
   return await reportFaultsToClient(deps, context, accepted, async () => {
     const now = deps.clock.now();
     const made = await storeGrant(deps, context, accepted, undefined, now);
-    if (!('id' in made)) return made;
+    if (!made.ok) return made.response;
     return redirect(
       deps.urls.authorizationGrant(made.id) + query([['bind', sealBindTicket(deps.keyRing, made.id, now)]]),
     );
@@ -104,15 +104,15 @@ async function acceptRequest(
   context: RequestContext,
   asked: AskedRequest,
   stored: PushedRequestRow | undefined,
-): Promise<AcceptedRequest | HttpResponse> {
+): Promise<AcceptedRequest | Answered> {
   const { client, plain } = asked;
   if (plain.has('request')) {
     if (plain.has('request_uri')) {
       const description = 'request and request_uri must not be used together';
-      return await refuseUnreadable(deps, context, asked, 'invalid_request', description);
+      return answered(await refuseUnreadable(deps, context, asked, 'invalid_request', description));
     }
     const read = await verifyRequestObject(deps, client, plain);
-    if (!read.ok) return await refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem);
+    if (!read.ok) return answered(await refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem));
     return await checkRequest(deps, context, asked, { parameters: read.parameters, isPushed: false, isSigned: true });
   }
   if (asked.reference === undefined) {
@@ -121,10 +121,10 @@ async function acceptRequest(
   const now = deps.clock.now();
   const pushed = toPushedRequest(stored, client.id, now);
   if (pushed.state === 'used' && context.method === 'GET' && isGrantBound(context, pushed.grantId, now)) {
-    return redirect(deps.urls.authorizationGrant(pushed.grantId));
+    return answered(redirect(deps.urls.authorizationGrant(pushed.grantId)));
   }
   if (pushed.state !== 'waiting') {
-    return await refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]);
+    return answered(await refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]));
   }
   const { parameters, isSigned } = pushed;
   return await checkRequest(deps, context, asked, {
@@ -173,7 +173,7 @@ async function startRequest(
   }
 
   const made = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
-  if (!('id' in made)) return made;
+  if (!made.ok) return made.response;
   const { id } = made;
   bindGrant(context, id, now);
   if (isPage(step, request.target.responseMode)) return redirect(deps.urls.authorizationGrant(id));
@@ -253,7 +253,7 @@ async function storeGrant(
   accepted: AcceptedRequest,
   userId: UserId | undefined,
   now: number,
-): Promise<{ readonly id: AuthorizationGrantId } | HttpResponse> {
+): Promise<Extract<GrantOutcome, { readonly ok: true }> | Answered> {
   const { client, request, parameters, reference, expectedSubjects, locale } = accepted;
   const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
@@ -276,7 +276,7 @@ async function storeGrant(
   });
   if (made.ok) return made;
   if (made.reason === 'reference-used') {
-    return await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used);
+    return answered(await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used));
   }
   const description = 'too many unfinished authorization requests from this address or user in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });

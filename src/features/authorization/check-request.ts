@@ -6,7 +6,7 @@ import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { HttpResponse } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse } from '#platform/http/response.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { pushedReference } from '#protocol/oauth/pushed-requests.ts';
 import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
@@ -25,6 +25,7 @@ export interface AskedRequest {
 
 /** A request that passed every check that needs no query. */
 export interface AcceptedRequest extends AskedRequest {
+  readonly ok: true;
   readonly request: AuthorizationRequest;
   /** The effective parameters. They differ from `plain` if the request was pushed or signed. */
   readonly parameters: FormParameters;
@@ -59,18 +60,19 @@ export async function checkRequest(
   context: RequestContext,
   asked: AskedRequest,
   received: ReceivedRequest,
-): Promise<AcceptedRequest | HttpResponse> {
+): Promise<AcceptedRequest | Answered> {
   const { client } = asked;
   const { parameters } = received;
   const judged = judgeAuthorizationRequest(deps, client, received);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
   if (judged.kind === 'accepted') {
     requireSilenceInFrames(deps, context, client, judged.request);
-    return { ...asked, ...judged, parameters, locale };
+    return { ok: true, ...asked, ...judged, parameters, locale };
   }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
   if (judged.kind === 'redirect') {
-    return await refuseClient(deps, context, { client, target: judged.target, isSilent: false }, judged, locale);
+    const refused = { client, target: judged.target, isSilent: false };
+    return answered(await refuseClient(deps, context, refused, judged, locale));
   }
   throw new LatchkeyError(judged.error, { description: judged.description });
 }

@@ -46,13 +46,19 @@ export async function fulfillRequest(
     userAgent: context.userAgent,
     now: clock.now(),
   });
-  if (code !== undefined) return await answerClient(deps, context, client, grant.target, { code }, grant.locale);
+  if (code !== undefined) {
+    return await answerClient(deps, context, client, grant.target, { kind: 'code', code }, grant.locale);
+  }
   // The grant, session, account or client changed after it was read. The next visit determines which.
   deps.clients.forget(client.id);
   return redirect(deps.urls.authorizationGrant(grant.id));
 }
 
-const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user canceled the request' };
+const CANCELLED: AuthorizationResult = {
+  kind: 'error',
+  error: 'access_denied',
+  description: 'the user canceled the request',
+};
 
 /** Ends the grant and reports to the client that the user declined. */
 export async function cancelRequest(
@@ -136,7 +142,7 @@ export async function answerFinished(
   });
 }
 
-const TOO_LATE: AuthorizationResult = { error: 'access_denied', description: 'the request expired' };
+const TOO_LATE: AuthorizationResult = { kind: 'error', error: 'access_denied', description: 'the request expired' };
 
 async function showExpired(
   deps: AuthorizationDeps,

@@ -29,7 +29,7 @@ export async function refuseClient(
   { error, description }: Refusal,
   locale: string | undefined,
 ): Promise<HttpResponse> {
-  const result = { error, description };
+  const result = { kind: 'error', error, description } as const;
   if (client.isStatic || isFromThere(context, target) || (isSilent && !wasClicked(context))) {
     return await answerClient(deps, context, client, target, result, locale);
   }

@@ -21,7 +21,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type SsoTarget, ssoTarget, withLoginToken } from '#protocol/chat/sso-redirect.ts';
 import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
@@ -34,6 +34,7 @@ type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
 /** A client that waits for the signed-in user. */
 interface WaitingClient {
+  readonly ok: true;
   readonly login: SsoLogin;
   readonly viewer: ActiveViewer;
   /** Why this user may not sign the client in. */
@@ -46,7 +47,7 @@ const RENDERED_LABEL = 'compat-sso-form';
 /** `GET /complete-compat-sso/{grant_id}`: asks whether the client may have a session (chat-compat 9.1). */
 export async function showSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openSso(deps, context);
-  if ('status' in opened) return opened;
+  if (!opened.ok) return opened.response;
   return await showDecision(deps, context, opened);
 }
 
@@ -58,7 +59,7 @@ export async function submitSso(deps: PageDeps, context: RequestContext): Promis
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const opened = await openSso(deps, context);
-  if ('status' in opened) return opened;
+  if (!opened.ok) return opened.response;
   if (opened.violations.length > 0) return await showDecision(deps, context, opened);
   const { login, viewer } = opened;
   const now = deps.clock.now();
@@ -81,7 +82,7 @@ export async function submitSso(deps: PageDeps, context: RequestContext): Promis
  * the request's requester.
  * @throws LatchkeyError `sso_login_not_found`, `sso_login_used`, `sso_login_expired`
  */
-async function openSso(deps: PageDeps, context: RequestContext): Promise<WaitingClient | HttpResponse> {
+async function openSso(deps: PageDeps, context: RequestContext): Promise<WaitingClient | Answered> {
   const { database, clock, viewers } = deps;
   const id = parseId<'compat-sso-login'>(context.params['grant_id'] ?? '');
   const cookie = viewers.cookie(context);
@@ -97,17 +98,15 @@ async function openSso(deps: PageDeps, context: RequestContext): Promise<Waiting
   const login = toSsoLogin(row);
   if (login.isFulfilled) throw new LatchkeyError('sso_login_used');
   if (login.expiresAt <= now) throw new LatchkeyError('sso_login_expired');
-  if (viewer.kind === 'anonymous') return redirect(signInPath(deps, context, login));
+  if (viewer.kind === 'anonymous') return answered(redirect(signInPath(deps, context, login)));
   if (viewer.kind !== 'active') {
-    return deps.interstitials.answer(context, viewer, {
-      action: continuation(login),
-      formActions: addressesAfterSignOut(deps, login),
-    });
+    const continued = { action: continuation(login), formActions: addressesAfterSignOut(deps, login) };
+    return answered(deps.interstitials.answer(context, viewer, continued));
   }
   const { user } = viewer;
   const refusals = await judgeCompatLogin(deps, { user, login_type: 'm.login.sso' }, context);
   const violations = findViolations({ user, scope: [], refusals, openSessions: toOpenSessions(row) }, deps);
-  return { login, viewer, violations };
+  return { ok: true, login, viewer, violations };
 }
 
 /** Reads the SSO login and the signed-in user. Returns a row even without the login. Both lookups use primary keys. */

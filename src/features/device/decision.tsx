@@ -34,7 +34,7 @@ import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
@@ -45,6 +45,7 @@ type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
 /** A device that waits for the signed-in user. */
 interface WaitingDevice {
+  readonly ok: true;
   readonly grant: DeviceCodeGrant;
   readonly client: Client;
   readonly viewer: ActiveViewer;
@@ -57,7 +58,7 @@ type DeviceProblem = 'csrf_expired' | 'invalid_action' | 'required';
 /** `GET /device/{device_code_id}`: asks for the decision, or shows it. */
 export async function showDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openDevice(deps, context);
-  if ('status' in opened) return opened;
+  if (!opened.ok) return opened.response;
   return await showDecision(deps, context, opened);
 }
 
@@ -67,7 +68,7 @@ export async function submitDevice(deps: PageDeps, context: RequestContext): Pro
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = form.get('action');
   const opened = await openDevice(deps, context, action);
-  if ('status' in opened) return opened;
+  if (!opened.ok) return opened.response;
   if (isExpired) return await showDecision(deps, context, opened, 'csrf_expired');
   if (action === 'consent') {
     if (opened.violations.length > 0) return await showDecision(deps, context, opened);
@@ -101,7 +102,7 @@ async function openDevice(
   deps: PageDeps,
   context: RequestContext,
   decision?: string,
-): Promise<WaitingDevice | HttpResponse> {
+): Promise<WaitingDevice | Answered> {
   const { database, clients, clock, keyRing, urls, viewers } = deps;
   const id = parseId<'device-code-grant'>(context.params['device_code_id'] ?? '');
   const cookie = viewers.cookie(context);
@@ -120,20 +121,22 @@ async function openDevice(
   }
   const grant = toDeviceCodeGrant(row, keyRing);
   const action = continuation(grant);
-  if (viewer.kind === 'anonymous') return redirect(urls.login(action));
-  if (viewer.kind !== 'active') return deps.interstitials.answer(context, viewer, { action });
+  if (viewer.kind === 'anonymous') return answered(redirect(urls.login(action)));
+  if (viewer.kind !== 'active') return answered(deps.interstitials.answer(context, viewer, { action }));
   const state = deviceCodeGrantState(grant, now);
   if (state === 'expired') throw new LatchkeyError('expired_token', { restartPath });
   const client = await clients.find(grant.clientId);
   if (client === undefined) throw new LatchkeyError('device_code_not_found', { restartPath });
   if (state !== 'pending') {
     if (grant.browserSessionId !== viewer.session.id) throw new LatchkeyError('device_code_used', { restartPath });
-    return context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client);
+    return answered(
+      context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client),
+    );
   }
   const asksForAdmin = grant.scope.some((scope) => deps.scopeRules.isAdmin(scope));
   // Denying a device does not require reauthentication.
   const isGiving = asksForAdmin && mayAdminister(viewer.user, deps) && decision !== 'reject';
-  if (isGiving && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
+  if (isGiving && isTooOld(deps, viewer, now)) return answered(redirect(urls.reauth(action)));
   const openSessions = toOpenSessions(row);
   const { user } = viewer;
   const { scope } = grant;
@@ -144,7 +147,7 @@ async function openDevice(
     context,
   );
   const violations = findViolations({ user, scope, refusals, openSessions }, deps);
-  return { grant, client, viewer, violations };
+  return { ok: true, grant, client, viewer, violations };
 }
 
 /** Security R-32. */

@@ -62,13 +62,13 @@ async function whatFor(
   const wanted = context.query.get('purpose');
   const pending = wanted === 'login' || wanted === 'reauth' ? undefined : await findSignIn(deps, context);
   if (pending !== undefined) {
-    return { purpose: 'second_factor', holder: { loginId: pending.id }, user: pending.user.id };
+    return { purpose: 'second_factor', holder: { kind: 'login', id: pending.id }, user: pending.user.id };
   }
   const viewer = wanted === 'login' ? undefined : await readUnnamed(deps.viewers, context);
   if (viewer?.kind === 'active') {
-    return { purpose: 'reauth', holder: { sessionId: viewer.session.id }, user: viewer.user.id };
+    return { purpose: 'reauth', holder: { kind: 'session', id: viewer.session.id }, user: viewer.user.id };
   }
-  return { purpose: 'login', holder: { loginId: ensureLoginId(context, now) }, user: undefined };
+  return { purpose: 'login', holder: { kind: 'login', id: ensureLoginId(context, now) }, user: undefined };
 }
 
 async function findSignIn(deps: PageDeps, context: RequestContext): Promise<PendingLogin | undefined> {

@@ -120,15 +120,18 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     deps.csrf.rotate(context);
     return redirect(deps.urls.afterAuthentication(action));
   }
-  if (outcome.reason === 'factor-due') {
-    rememberPendingLogin(context, outcome.pending);
-    return redirect(deps.urls.loginStep(outcome.factor, action));
+  switch (outcome.reason) {
+    case 'factor-due':
+      rememberPendingLogin(context, outcome.pending);
+      return redirect(deps.urls.loginStep(outcome.factor, action));
+    case 'locked':
+    case 'deactivated': {
+      const viewer = { kind: outcome.reason, user: outcome.user };
+      return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
+    }
+    default:
+      return await reject(outcome);
   }
-  if ('user' in outcome) {
-    const viewer = { kind: outcome.reason, user: outcome.user };
-    return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
-  }
-  return await reject(outcome);
 }
 
 function isMismatch(error: unknown): boolean {

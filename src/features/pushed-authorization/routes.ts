@@ -67,7 +67,7 @@ async function push(
     });
   }
   const received = await readRequest(core, client, form);
-  if ('problem' in received) {
+  if (!received.ok) {
     const refusal = { error: 'invalid_request_object', description: received.problem };
     logRefusal(core.log, { ...refusal, code: refusal.error, client, parameters: form });
     return refused(refusal);
@@ -117,10 +117,10 @@ async function readRequest(
   core: Core,
   client: Client,
   form: FormParameters,
-): Promise<ReceivedRequest | { readonly problem: string }> {
-  if (!form.has('request')) return { parameters: form, isPushed: true, isSigned: false };
+): Promise<({ readonly ok: true } & ReceivedRequest) | { readonly ok: false; readonly problem: string }> {
+  if (!form.has('request')) return { ok: true, parameters: form, isPushed: true, isSigned: false };
   const read = await verifyRequestObject(core, client, form);
-  return read.ok ? { parameters: read.parameters, isPushed: true, isSigned: true } : read;
+  return read.ok ? { ok: true, parameters: read.parameters, isPushed: true, isSigned: true } : read;
 }
 
 function refused({ error, description }: { readonly error: string; readonly description: string }): HttpResponse {

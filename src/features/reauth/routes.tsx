@@ -110,14 +110,17 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
     deps.csrf.rotate(context);
     return redirect(deps.urls.afterAuthentication(action));
   }
-  if (outcome.reason === 'factor-due') {
-    rememberPendingLogin(context, outcome.pending);
-    return redirect(deps.urls.reauthStep('totp', action));
+  switch (outcome.reason) {
+    case 'factor-due':
+      rememberPendingLogin(context, outcome.pending);
+      return redirect(deps.urls.reauthStep('totp', action));
+    case 'ended':
+    case 'locked':
+    case 'deactivated':
+      return await showInterstitial(deps, context, { kind: outcome.reason, user: outcome.user }, action);
+    default:
+      return await showForm(deps, context, viewer, action, outcome);
   }
-  if ('user' in outcome) {
-    return await showInterstitial(deps, context, { kind: outcome.reason, user: outcome.user }, action);
-  }
-  return await showForm(deps, context, viewer, action, outcome);
 }
 
 async function submitPasskey(

@@ -13,13 +13,13 @@ import {
 } from '#domain/account-changes/recovery-session.ts';
 import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
 import { answerElsewhere, type RecoveryDeps, showClosed, showMessage } from './recovery-deps.tsx';
 
 /** `GET /recover/progress/{session_id}`. */
 export async function showProgress(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
-  const session = await openSession(deps, context);
-  return 'status' in session ? session : showWaiting(deps, context, session);
+  const opened = await openSession(deps, context);
+  return opened.ok ? showWaiting(deps, context, opened.session) : opened.response;
 }
 
 /** `POST /recover/progress/{session_id}`: sends another email to the same address. */
@@ -27,8 +27,9 @@ export async function submitResend(deps: RecoveryDeps, context: RequestContext):
   const form = await context.readForm();
   if (!deps.isRecoveryOpen) return showClosed(deps, context);
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const session = await openSession(deps, context);
-  if ('status' in session) return session;
+  const opened = await openSession(deps, context);
+  if (!opened.ok) return opened.response;
+  const { session } = opened;
   if (isExpired) return showWaiting(deps, context, session, { reason: 'csrf-expired' });
   const sent = await resendRecovery(deps, session, context.clientAddress);
   if (!sent.ok) return showWaiting(deps, context, session, { ...sent, reason: 'rate-limited' });
@@ -36,30 +37,37 @@ export async function submitResend(deps: RecoveryDeps, context: RequestContext):
 }
 
 /** Returns the open recovery that the URL names, or the response that replaces it. */
-async function openSession(deps: RecoveryDeps, context: RequestContext): Promise<RecoverySession | HttpResponse> {
+async function openSession(
+  deps: RecoveryDeps,
+  context: RequestContext,
+): Promise<{ readonly ok: true; readonly session: RecoverySession } | Answered> {
   const elsewhere = await answerElsewhere(deps, context);
-  if (elsewhere !== undefined) return elsewhere;
+  if (elsewhere !== undefined) return answered(elsewhere);
   const id = boundRecovery(context, context.params['session_id']);
   const session = id === undefined ? undefined : await findRecoverySession(deps.database, id);
   // The same response for an unknown ID and for a recovery of another browser.
-  if (session === undefined) return redirect(deps.urls.recover());
+  if (session === undefined) return answered(redirect(deps.urls.recover()));
   switch (recoverySessionState(session, deps.sessionTtlSeconds, deps.clock.now())) {
     case 'open':
-      return session;
+      return { ok: true, session };
     case 'consumed':
-      return showMessage(deps, context, {
-        title: 'recover.consumed.title',
-        text: 'recover.consumed.text',
-        link: { text: 'recover.sign_in_link', href: deps.urls.login() },
-        languageLinks: languageLinks(deps, session),
-      });
+      return answered(
+        showMessage(deps, context, {
+          title: 'recover.consumed.title',
+          text: 'recover.consumed.text',
+          link: { text: 'recover.sign_in_link', href: deps.urls.login() },
+          languageLinks: languageLinks(deps, session),
+        }),
+      );
     case 'expired':
-      return showMessage(deps, context, {
-        title: 'recover.expired.title',
-        text: 'recover.expired.text',
-        link: { text: 'recover.start_over', href: deps.urls.recover() },
-        languageLinks: languageLinks(deps, session),
-      });
+      return answered(
+        showMessage(deps, context, {
+          title: 'recover.expired.title',
+          text: 'recover.expired.text',
+          link: { text: 'recover.start_over', href: deps.urls.recover() },
+          languageLinks: languageLinks(deps, session),
+        }),
+      );
   }
 }
 

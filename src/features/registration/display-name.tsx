@@ -16,7 +16,7 @@ import { openStep, type Step, stepPage } from './step.ts';
 /** `GET /register/steps/{id}/display-name`. */
 export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'display-name');
-  return 'registration' in step ? showForm(deps, context, step, '', []) : step;
+  return step.ok ? showForm(deps, context, step, '', []) : step.response;
 }
 
 /** `POST /register/steps/{id}/display-name`: `action=set` with a name, or `action=skip`. */
@@ -24,7 +24,7 @@ export async function submitDisplayName(deps: RegistrationDeps, context: Request
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openStep(deps, context, 'display-name');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step.response;
   const { registration, translations } = step;
   const typed = form.get('display_name') ?? '';
   const reject = (problem: FormProblem): HttpResponse => showForm(deps, context, step, typed, [problem]);

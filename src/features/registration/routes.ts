@@ -83,14 +83,15 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
   const endFormerSession = await formerSessionEnder(deps, context);
   const outcome = await finishRegistration(deps, { id, address, userAgent, startBrowserSession, endFormerSession });
   if (outcome.ok) {
-    if ('pending' in outcome.entered) {
+    const { entered } = outcome;
+    if (entered.kind === 'setup') {
       // Signs the previous user out.
       deps.viewers.forget(context);
-      rememberPendingLogin(context, outcome.entered.pending);
+      rememberPendingLogin(context, entered.pending);
       deps.csrf.rotate(context);
       return redirect(urls.loginStep('setup', outcome.action));
     }
-    deps.viewers.signIn(context, outcome.entered.session, outcome.user);
+    deps.viewers.signIn(context, entered.session, outcome.user);
     deps.csrf.rotate(context);
     if (outcome.upstream !== undefined) forgetEntry(context, deps.protocolName, deps.clock.now(), outcome.upstream);
     return redirect(urls.afterAuthentication(outcome.action));

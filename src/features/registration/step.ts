@@ -14,7 +14,7 @@ import type { Core } from '#domain/core.ts';
 import { RegistrationProofs } from '#domain/upstream/registration-proofs.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, redirect } from '#platform/http/response.ts';
 
 /** Core and browser, and the settings of the registration operations. */
 export type RegistrationDeps = PageDeps &
@@ -46,6 +46,7 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
 
 /** An open registration in the browser that started it, and what every step's page needs. */
 export interface Step {
+  readonly ok: true;
   readonly registration: Registration;
   readonly translations: Translations;
   /** Redirect targets of an accepted form. Browsers check them against `form-action`. */
@@ -61,7 +62,7 @@ export async function openStep(
   deps: RegistrationDeps,
   context: RequestContext,
   name: 'token' | 'verify-email' | 'display-name' | 'username',
-): Promise<Step | HttpResponse> {
+): Promise<Step | Answered> {
   // Sets a signed-in user as the requester. The user may still register another account.
   await deps.viewers.read(context);
   const id = boundRegistration(context, context.params['id']);
@@ -69,11 +70,12 @@ export async function openStep(
   if (registration === undefined) throw notFound(deps);
   const { action } = registration;
   const state = registrationState(registration, deps.ttlSeconds, deps.clock.now());
-  if (state === 'completed') return redirect(deps.urls.afterAuthentication(action));
+  if (state === 'completed') return answered(redirect(deps.urls.afterAuthentication(action)));
   if (state === 'expired') throw expired(deps, action);
   const destination = await findDestination(deps, action);
   const { pages, urls } = deps;
   return {
+    ok: true,
     registration,
     translations: pages.language(context, destination?.uiLocales),
     formActions: destinationFormActions(destination),

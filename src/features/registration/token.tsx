@@ -15,7 +15,7 @@ import { openStep, type Step, stepPage } from './step.ts';
 /** `GET /register/steps/{id}/token`: only while the registration has no valid token. */
 export async function showToken(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'token');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step.response;
   const attached = await findAttachedToken(deps, step.registration.id);
   if (attached === 'valid' || !deps.registrationWays.of(step.registration).isTokenRequired) {
     return redirect(deps.urls.registrationStep(step.registration.id, 'finish'));
@@ -30,7 +30,7 @@ export async function submitToken(deps: RegistrationDeps, context: RequestContex
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openStep(deps, context, 'token');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step.response;
   const { registration, translations } = step;
   if (isExpired) return showForm(deps, context, step, [refusalProblem(translations, { reason: 'csrf-expired' })]);
   const token = (form.get('token') ?? '').trim();

@@ -18,7 +18,7 @@ import { openStep, type Step, stepPage } from './step.ts';
 /** `GET /register/steps/{id}/username`: only if the chosen name is no longer available. */
 export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'username');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step.response;
   const { id, username, hasFixedUsername } = step.registration;
   if (hasFixedUsername) return redirect(deps.urls.registrationStep(id, 'finish'));
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
@@ -34,7 +34,7 @@ export async function submitUsername(deps: RegistrationDeps, context: RequestCon
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openStep(deps, context, 'username');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step.response;
   const { registration, translations } = step;
   if (registration.hasFixedUsername) return redirect(deps.urls.registrationStep(registration.id, 'finish'));
   const typed = form.get('username') ?? '';

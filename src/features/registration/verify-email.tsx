@@ -7,7 +7,7 @@ import { resendEmailCode } from '#domain/accounts/email-authentications/resend-e
 import { findRegistrationEmail, replaceRegistrationEmail } from '#domain/accounts/registrations/registration-email.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
 import { emailCodeProblem, refusalProblem } from './registration-problems.ts';
 import { openStep, type RegistrationDeps, type Step, stepPage } from './step.ts';
 import { type Shown, VerifyEmailPage } from './verify-email.page.tsx';
@@ -15,7 +15,7 @@ import { type Shown, VerifyEmailPage } from './verify-email.page.tsx';
 /** `GET /register/steps/{id}/verify-email`: while the registration has an unverified address. */
 export async function showVerifyEmail(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openEmailStep(deps, context);
-  return 'email' in step ? showPage(deps, context, step) : step;
+  return step.ok ? showPage(deps, context, step) : step.response;
 }
 
 /** `POST /register/steps/{id}/verify-email`: `action=verify` with a code, `resend`, or `change` with an address. */
@@ -23,7 +23,7 @@ export async function submitVerifyEmail(deps: RegistrationDeps, context: Request
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openEmailStep(deps, context);
-  if (!('email' in step)) return step;
+  if (!step.ok) return step.response;
   const changedTo = form.get('action') === 'change' ? (form.get('email') ?? '') : undefined;
   if (isExpired) {
     const problem = refusalProblem(step.translations, { reason: 'csrf-expired' });
@@ -53,12 +53,14 @@ interface EmailStep extends Step {
   readonly email: EmailAuthentication;
 }
 
-async function openEmailStep(deps: RegistrationDeps, context: RequestContext): Promise<EmailStep | HttpResponse> {
+async function openEmailStep(deps: RegistrationDeps, context: RequestContext): Promise<EmailStep | Answered> {
   const step = await openStep(deps, context, 'verify-email');
-  if (!('registration' in step)) return step;
+  if (!step.ok) return step;
   const { id } = step.registration;
   const email = await findRegistrationEmail(deps, id);
-  if (email === undefined || email.state === 'proven') return redirect(deps.urls.registrationStep(id, 'finish'));
+  if (email === undefined || email.state === 'proven') {
+    return answered(redirect(deps.urls.registrationStep(id, 'finish')));
+  }
   return { ...step, email };
 }
 

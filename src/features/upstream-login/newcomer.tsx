@@ -244,7 +244,7 @@ function showForm(
         csrf={deps.csrf.field(context)}
         problems={problems}
         username={
-          username?.isFixed === true ? { fixed: username.value } : { typed: typed.username ?? username?.value ?? '' }
+          username?.isFixed === true ? username : { isFixed: false, value: typed.username ?? username?.value ?? '' }
         }
         email={email && { value: email.value.email.address, isFixed: email.isFixed, isTaken: typed.takesEmail }}
         displayName={displayName && { ...displayName, isTaken: typed.takesDisplayName }}

@@ -37,7 +37,7 @@ export function UpstreamRegisterPage({
   csrf: string;
   problems: readonly FormProblem[];
   /** Fixed by the provider, or else entered before or suggested. */
-  username: { readonly fixed: string } | { readonly typed: string };
+  username: { readonly isFixed: boolean; readonly value: string };
   email: Offered | undefined;
   displayName: Offered | undefined;
   /** Domain part of chat identifiers. Undefined without a homeserver. */
@@ -46,7 +46,7 @@ export function UpstreamRegisterPage({
   /** Path of the sign-in page for linking an existing account. Undefined if linking is not allowed. */
   linkPath: string | undefined;
 }): VNode {
-  const isFixed = 'fixed' in username;
+  const { isFixed } = username;
   return (
     <>
       <Heading title={translations.t('register.title')}>
@@ -69,7 +69,7 @@ export function UpstreamRegisterPage({
         {isFixed ? (
           <ImportedFact
             name={translations.t('login.username')}
-            value={serverName === undefined ? username.fixed : `@${username.fixed}:${serverName}`}
+            value={serverName === undefined ? username.value : `@${username.value}:${serverName}`}
           />
         ) : (
           <>
@@ -78,7 +78,7 @@ export function UpstreamRegisterPage({
               label={translations.t('login.username')}
               autocomplete="username"
               hint={translations.t('username.hint')}
-              value={username.typed}
+              value={username.value}
               problems={problems}
             />
             {serverName !== undefined && (

@@ -21,7 +21,7 @@ function registerPage(
         path={LINK_PATH}
         csrf={token}
         problems={problems}
-        username={isFixed ? { fixed: text } : { typed: text }}
+        username={{ isFixed, value: text }}
         email={{ value: text, isFixed, isTaken: true }}
         displayName={{ value: text, isFixed, isTaken: false }}
         serverName="example.org"

@@ -5,6 +5,16 @@ export interface HttpResponse {
   readonly body?: string | Buffer;
 }
 
+/** The response that ends a request, in place of what its handler would need to continue. */
+export interface Answered {
+  readonly ok: false;
+  readonly response: HttpResponse;
+}
+
+export function answered(response: HttpResponse): Answered {
+  return { ok: false, response };
+}
+
 export type ResponseHeaders = HttpResponse['headers'];
 
 export const noStore = { 'cache-control': 'no-store' } as const;

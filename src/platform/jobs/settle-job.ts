@@ -72,11 +72,10 @@ export class JobSettlement {
       const payload = JSON.stringify(outcome.payload);
       await this.#putBack(row, { dueAt: now, attempt: 0, reason: null, payload });
     } else if (queue.minuteOfHour !== undefined) {
-      const reason = 'reason' in outcome ? outcome.reason : null;
       await this.#putBack(row, {
         dueAt: nextRun(queue.minuteOfHour, queue.everyMinutes, now),
         attempt: 0,
-        reason,
+        reason: outcome.kind === 'done' ? null : outcome.reason,
         payload: '{}',
       });
     } else if (outcome.kind === 'done') {
@@ -85,11 +84,10 @@ export class JobSettlement {
       const reason = cut(outcome.reason);
       await this.#options.database.execute(failJob, { id: row.id, worker: this.#worker, reason, now: new Date(now) });
     }
-    if ('reason' in outcome && running.hasCrashed)
-      failureReports?.report(running.error, { name: `job ${row.queue}`, task });
-    if ('reason' in outcome)
+    if (outcome.kind === 'retry' || outcome.kind === 'failed') {
+      if (running.hasCrashed) failureReports?.report(running.error, { name: `job ${row.queue}`, task });
       log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
-    else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
+    } else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
     else log.debug('job.completed', `${row.queue} ${statistics()}`, fields);
   }
 

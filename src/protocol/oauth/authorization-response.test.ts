@@ -19,13 +19,13 @@ function locationOf(to: ResponseTarget, result: AuthorizationResult): string {
 
 describe('authorization response', () => {
   test('in the query ends with an empty fragment, so that no fragment of the requesting page is kept', () => {
-    expect(locationOf(target('https://app.example/cb'), { code: 'abc' })).toBe(
+    expect(locationOf(target('https://app.example/cb'), { kind: 'code', code: 'abc' })).toBe(
       'https://app.example/cb?code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F#',
     );
   });
 
   test('in the fragment preserves the query of the redirect URI', () => {
-    expect(locationOf(target('https://app.example/cb?keep=1', 'fragment'), { code: 'abc' })).toBe(
+    expect(locationOf(target('https://app.example/cb?keep=1', 'fragment'), { kind: 'code', code: 'abc' })).toBe(
       'https://app.example/cb?keep=1#code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F',
     );
   });
@@ -33,7 +33,7 @@ describe('authorization response', () => {
   test.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
     'returns state %j byte-equal with exactly one code and iss, keeping the existing query (S-08)',
     (state) => {
-      const location = locationOf(target('https://app.example/cb?keep=1', 'query', state), { code: 'c' });
+      const location = locationOf(target('https://app.example/cb?keep=1', 'query', state), { kind: 'code', code: 'c' });
       const { searchParams, hash } = new URL(location);
       expect([...searchParams]).toEqual([
         ['keep', '1'],
@@ -51,11 +51,12 @@ describe('authorization response', () => {
     ['https://app.example/cb?a=1&', 'https://app.example/cb?a=1&code=c&'],
     ['com.example:/cb', 'com.example:/cb?code=c&'],
   ])('extends the query of %s without an empty part', (redirectUri, start) => {
-    expect(locationOf(target(redirectUri), { code: 'c' }).startsWith(start)).toBe(true);
+    expect(locationOf(target(redirectUri), { kind: 'code', code: 'c' }).startsWith(start)).toBe(true);
   });
 
   test('with an error contains iss too, and no state when none was sent (RFC 9207)', () => {
     const fields = responseFields({ ...target('https://app.example/cb'), state: undefined }, ISSUER, {
+      kind: 'error',
       error: 'access_denied',
       description: 'no',
     });

@@ -57,8 +57,8 @@ export type AuthorizationErrorCode =
 
 /** `description`: a sentence in plain ASCII that says what the client's developer should do. */
 export type AuthorizationResult =
-  | { readonly code: string }
-  | { readonly error: AuthorizationErrorCode; readonly description: string };
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description: string };
 
 export type ResponseFields = readonly (readonly [name: string, value: string])[];
 
@@ -76,7 +76,7 @@ export function signedResponseClaims(
 /** Returns the parameters of the response. `iss` identifies the server to the client (RFC 9207). */
 export function responseFields(target: ResponseTarget, issuer: string, result: AuthorizationResult): ResponseFields {
   const outcome: [string, string][] =
-    'code' in result
+    result.kind === 'code'
       ? [['code', result.code]]
       : [
           ['error', result.error],

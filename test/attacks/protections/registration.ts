@@ -232,8 +232,8 @@ export const REGISTRATION: readonly Protection[] = [
     removals: [
       { text: 'former.completed_at is not null', instead: 'false' },
       {
-        text: "  if (email === undefined || email.state === 'proven') return",
-        instead: '  if (email === undefined) return',
+        text: "  if (email === undefined || email.state === 'proven') {",
+        instead: '  if (email === undefined) {',
       },
     ],
     test: 'src/features/registration/verify-email.test.ts',

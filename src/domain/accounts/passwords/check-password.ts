@@ -83,6 +83,13 @@ export const recordLoginFailure = statement<
   returning cardinality(failures.failed_at) = 0 as is_alarm`,
 );
 
+interface Verified {
+  readonly ok: true;
+  readonly verification: Verification;
+}
+
+const WRONG: Verified = { ok: true, verification: { isRight: false } };
+
 /**
  * Checks passwords wherever the user enters one: sign-in, re-authentication and changes in the account area. All share
  * the same rate limits and failure count (browser-flows 3.2.5).
@@ -107,10 +114,9 @@ export class PasswordChecks {
     const stored = storedHash(row);
     const isTooLong = Buffer.byteLength(preparePassword(attempt.password)) > this.#deps.maximumBytes;
     const caller = { address: addressKey(attempt.address), signal: attempt.signal };
-    const verification = isTooLong
-      ? ({ isRight: false } as const)
-      : await this.#verify(stored, attempt.password, caller, charges);
-    if ('reason' in verification) return verification;
+    const verified = isTooLong ? WRONG : await this.#verify(stored, attempt.password, caller, charges);
+    if (!verified.ok) return verified;
+    const { verification } = verified;
     if (!verification.isRight || user === undefined || row.password_id === null) {
       return await this.#fail(attempt, row, user);
     }
@@ -135,9 +141,9 @@ export class PasswordChecks {
     password: string,
     caller: HashCaller,
     charges: Charges,
-  ): Promise<Verification | Overloaded> {
+  ): Promise<Verified | Overloaded> {
     try {
-      return await this.#deps.hasher.verify(stored, password, caller);
+      return { ok: true, verification: await this.#deps.hasher.verify(stored, password, caller) };
     } catch (error) {
       await refundTokens(this.#deps.database, charges);
       return overloadedOutcome(error, this.#deps.log);

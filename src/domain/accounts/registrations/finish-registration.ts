@@ -130,12 +130,16 @@ export interface Finish {
   readonly endFormerSession?: ((transaction: Transaction, now: number) => Promise<unknown>) | undefined;
 }
 
+type Entered =
+  | { readonly kind: 'signed-in'; readonly session: SessionCredentials }
+  /** A second factor is required, and the user sets it up before being signed in. */
+  | { readonly kind: 'setup'; readonly pending: PendingLoginId };
+
 export type FinishOutcome =
   | {
       readonly ok: true;
       readonly user: User;
-      /** `pending`: a second factor is required, and the user sets it up before being signed in. */
-      readonly entered: { readonly session: SessionCredentials } | { readonly pending: PendingLoginId };
+      readonly entered: Entered;
       readonly action: PostAuthAction | undefined;
       /** The upstream sign-in that was used. */
       readonly upstream: Registration['upstream'];
@@ -298,10 +302,13 @@ async function createAccount(
   const provenBy =
     proof === undefined ? ({ kind: 'password' } as const) : ({ kind: 'upstream', amr: proof.amr } as const);
   const hasToEnroll = proof === undefined && secondFactors.policy === 'required';
-  const entered = hasToEnroll
-    ? { pending: await beginSetup(transaction, keyRing, { ...entering, action }) }
-    : { session: await finish.startBrowserSession(transaction, { ...entering, proof: provenBy }) };
-  const sessionId = 'session' in entered ? entered.session.id : undefined;
+  const entered: Entered = hasToEnroll
+    ? { kind: 'setup', pending: await beginSetup(transaction, keyRing, { ...entering, action }) }
+    : {
+        kind: 'signed-in',
+        session: await finish.startBrowserSession(transaction, { ...entering, proof: provenBy }),
+      };
+  const sessionId = entered.kind === 'signed-in' ? entered.session.id : undefined;
   if (sessionId !== undefined) await proof?.attach({ userId, sessionId, now });
   await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });
   await recordAuditEvent(transaction, {

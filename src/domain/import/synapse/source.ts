@@ -11,7 +11,9 @@ const CONNECT_SECONDS = 10;
 const OTHER_SCHEMA = new Set(['42P01', '42703']);
 
 /** A batch being read. Errors are handled when it is awaited, which may be some time after they occur. */
-type Reading<Row> = Promise<{ readonly rows: readonly Row[] } | { readonly error: unknown }>;
+type Reading<Row> = Promise<
+  { readonly ok: true; readonly rows: readonly Row[] } | { readonly ok: false; readonly error: unknown }
+>;
 
 /**
  * A snapshot of a Synapse database: everything is read in one read-only transaction. A cursor reads rows one batch
@@ -50,12 +52,12 @@ export class SynapseSource {
     await this.rows(`declare rows_to_import no scroll cursor for ${text}`);
     const read = (): Reading<Row> =>
       this.rows<Row>(`fetch ${BATCH_ROWS} from rows_to_import`).then(
-        (rows) => ({ rows }),
-        (error: unknown) => ({ error }),
+        (rows) => ({ ok: true, rows }),
+        (error: unknown) => ({ ok: false, error }),
       );
     for (let ahead = read(); ; ) {
       const batch = await ahead;
-      if ('error' in batch) throw batch.error;
+      if (!batch.ok) throw batch.error;
       if (batch.rows.length === 0) break;
       ahead = read();
       yield batch.rows;

@@ -76,7 +76,13 @@ export const CreationEvent = builder.interfaceRef<Created>('CreationEvent').impl
 
 /** Returns the identifier of an object. */
 export function nodeId(name: NodeName): string {
-  return 'id' in name ? `${PREFIXES[name.type]}:${name.id}` : FIXED_IDS[name.type];
+  switch (name.type) {
+    case 'Anonymous':
+    case 'SiteConfig':
+      return FIXED_IDS[name.type];
+    default:
+      return `${PREFIXES[name.type]}:${name.id}`;
+  }
 }
 
 /** Parses an identifier of any type. @throws GraphQLError `BAD_USER_INPUT` */

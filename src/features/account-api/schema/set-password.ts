@@ -112,9 +112,15 @@ async function changeInBrowser(
     context.forget();
     return { status: 'ALLOWED' };
   }
-  // The session ended in the meantime, for example by too many wrong passwords, or the account was locked.
-  if ('user' in outcome) throw refusal('UNAUTHENTICATED', 'Unauthorized');
-  return refusedChange(outcome, context);
+  switch (outcome.reason) {
+    // In the meantime, for example by too many wrong passwords.
+    case 'ended':
+    case 'locked':
+    case 'deactivated':
+      throw refusal('UNAUTHENTICATED', 'Unauthorized');
+    default:
+      return refusedChange(outcome, context);
+  }
 }
 
 async function changeInApplication(
