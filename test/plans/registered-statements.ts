@@ -5,7 +5,7 @@ import { type AnyStatement, registeredStatements } from '#platform/postgres/stat
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 const MAKES_STATEMENTS =
-  /\b(?:statement|listStatements|lookup|joinableWrite|singleWrite|deleteOldest|walkTable|endSessions)(<|\()/;
+  /\b(?:statement|listStatements|ownedList|lookup|joinableWrite|singleWrite|deleteOldest|walkTable|endSessions)(<|\()/;
 
 /** Returns every statement of the service. Loads each module under `src` that defines one. */
 export async function loadStatements(): Promise<AnyStatement[]> {

@@ -1,9 +1,7 @@
 import { isPrimary } from '#domain/records/primary-email.ts';
 import { fromUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
-import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { ownedList } from '#platform/postgres/owned-list.ts';
+import { ms } from '#platform/postgres/statement.ts';
 
 export type UserEmailId = Ulid<'user-email'>;
 
@@ -38,42 +36,13 @@ const COLUMNS = {
 };
 
 /** An account has few addresses, so they are sorted without an index. */
-const emailsOfUsers = listStatements<UserEmailRow, Record<never, never>>('emails-of-users', [
-  { columns: COLUMNS, from: 'user_emails e', where: 'e.user_id = owner.id' },
-]);
-
-/** Returns a page of addresses for each of these users, oldest first. */
-export async function listUserEmails(
-  queryable: Queryable,
-  users: readonly UserId[],
-  window: PageWindow,
-): Promise<Page<UserEmail>[]> {
-  const pages = await readPages(queryable, emailsOfUsers, users, {}, window);
-  return pages.map((page) => ({ ...page, items: page.items.map(toUserEmail) }));
-}
-
-export async function countUserEmails(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
-  return await countLists(queryable, emailsOfUsers, users, {});
-}
-
-const byIds = statement<UserEmailRow, OwnedParams>(
-  'find-user-emails',
-  `select ${Object.entries(COLUMNS)
-    .map(([name, expression]) => `${expression} as ${name}`)
-    .join(', ')}
-     from user_emails e
-    where ${areOwned('e.id', 'e.user_id')}`,
-);
-
-/** Returns the addresses with these IDs, in the same order. */
-export async function findUserEmails(
-  queryable: Queryable,
-  ids: readonly UserEmailId[],
-  owner: Owner,
-): Promise<(UserEmail | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, {});
-  return rows.map((row) => row && toUserEmail(row));
-}
+export const userEmails = ownedList<UserEmailRow, UserEmail>({
+  labels: { list: 'emails-of-users', find: 'find-user-emails' },
+  columns: COLUMNS,
+  from: 'user_emails e',
+  owner: 'e.user_id',
+  toItem: toUserEmail,
+});
 
 function toUserEmail(row: UserEmailRow): UserEmail {
   return {

@@ -24,7 +24,12 @@ interface FilterParams {
   readonly listedAdmins: readonly string[];
 }
 
-const accounts = listStatements<{ id: string; username: string }, FilterParams>('accounts', [
+interface AccountRow {
+  readonly id: string;
+  readonly username: string;
+}
+
+const accounts = listStatements<AccountRow, FilterParams>('accounts', [
   {
     columns: { id: 'u.id', username: 'u.username' },
     from: 'users u',
@@ -43,15 +48,18 @@ export async function listAllAccounts(
   filter: AccountFilter,
   window: PageWindow,
 ): Promise<Page<ListedAccount>> {
-  const [page] = await readPages(queryable, accounts, NOBODY, filterParams(filter), window);
-  if (page === undefined) return { items: [], hasPrevious: false, hasNext: false };
-  return { ...page, items: page.items.map(({ id, username }) => ({ id: fromUuid<'user'>(id), username })) };
+  const [page] = await readPages(queryable, accounts, NOBODY, filterParams(filter), window, listedAccount);
+  return page ?? { items: [], hasPrevious: false, hasNext: false };
 }
 
 /** Counts the matching accounts with a full scan. */
 export async function countAccounts(queryable: Queryable, filter: AccountFilter): Promise<number> {
   const [total] = await countLists(queryable, accounts, NOBODY, filterParams(filter));
   return total ?? 0;
+}
+
+function listedAccount({ id, username }: AccountRow): ListedAccount {
+  return { id: fromUuid(id), username };
 }
 
 function filterParams({ state, mayAdminister, listedAdmins }: AccountFilter): FilterParams {

@@ -1,15 +1,6 @@
 import { type AuditEventId, type BrowserSessionId, type ClientId, fromUuid, type UserId } from '#platform/base/ids.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
-import {
-  countLists,
-  listStatements,
-  type Page,
-  type PageWindow,
-  readPages,
-  selectedColumns,
-} from '#platform/postgres/page.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { ownedList } from '#platform/postgres/owned-list.ts';
+import { ms } from '#platform/postgres/statement.ts';
 import { ADMIN_ACTION } from './audit-event.ts';
 import { type Actor, actorOfEvent } from './event-actor.ts';
 
@@ -83,52 +74,21 @@ const COLUMNS = {
 const IS_FOR_USERS = `e.kind <> '${ADMIN_ACTION}'`;
 
 /** Uses index `audit_events_of_user`. */
-const eventsOfUsers = listStatements<EventRow, FilterParams>('security-events-of-users', [
-  {
-    columns: COLUMNS,
-    from: 'audit_events e',
-    where: `e.user_id = owner.id and e.kind = any(:kinds::text[]) and ${IS_FOR_USERS}
+export const securityEvents = ownedList<EventRow, SecurityEvent, object, FilterParams>({
+  labels: { list: 'security-events-of-users', find: 'find-security-events' },
+  columns: COLUMNS,
+  from: 'audit_events e',
+  owner: 'e.user_id',
+  mayBeUnowned: true,
+  where: IS_FOR_USERS,
+  filters: `e.kind = any(:kinds::text[])
       and (:since::timestamptz is null or e.created_at >= :since::timestamptz)
       and (:until::timestamptz is null or e.created_at < :until::timestamptz)`,
-  },
-]);
+  toItem: securityEvent,
+});
 
-/** Returns a page of events for each of these users, oldest first. */
-export async function listSecurityEvents(
-  queryable: Queryable,
-  users: readonly UserId[],
-  filter: SecurityEventFilter,
-  window: PageWindow,
-): Promise<Page<SecurityEvent>[]> {
-  const pages = await readPages(queryable, eventsOfUsers, users, filterParams(filter), window);
-  return pages.map((page) => ({ ...page, items: page.items.map(securityEvent) }));
-}
-
-export async function countSecurityEvents(
-  queryable: Queryable,
-  users: readonly UserId[],
-  filter: SecurityEventFilter,
-): Promise<number[]> {
-  return await countLists(queryable, eventsOfUsers, users, filterParams(filter));
-}
-
-const byIds = statement<EventRow, OwnedParams>(
-  'find-security-events',
-  `select ${selectedColumns(COLUMNS)} from audit_events e
-    where ${areOwned('e.id', 'e.user_id')} and e.user_id is not null and ${IS_FOR_USERS}`,
-);
-
-/** Finds events by their IDs, in the same order. */
-export async function findSecurityEvents(
-  queryable: Queryable,
-  ids: readonly AuditEventId[],
-  owner: Owner,
-): Promise<(SecurityEvent | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, {});
-  return rows.map((row) => row && securityEvent(row));
-}
-
-function filterParams({ kinds, since, until }: SecurityEventFilter): FilterParams {
+/** Returns the parameters of the filter. */
+export function securityEventFilter({ kinds, since, until }: SecurityEventFilter): FilterParams {
   return {
     kinds,
     since: since === undefined ? null : new Date(since),

@@ -91,8 +91,7 @@ export async function listBrowserSessions(
   filter: BrowserSessionFilter,
   window: PageWindow,
 ): Promise<Page<ListedBrowserSession>[]> {
-  const pages = await readPages(queryable, listOf(filter), users, filterParams(filter), window);
-  return pages.map((page) => ({ ...page, items: page.items.map(listedSession) }));
+  return await readPages(queryable, listOf(filter), users, filterParams(filter), window, listedSession);
 }
 
 export async function countBrowserSessions(
@@ -116,8 +115,7 @@ export async function findBrowserSessions(
   ids: readonly BrowserSessionId[],
   owner: Owner,
 ): Promise<(ListedBrowserSession | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, {});
-  return rows.map((row) => row && listedSession(row));
+  return await findOwned(queryable, byIds, ids, owner, {}, listedSession);
 }
 
 function filterParams({ isLive, activeAfter, activeBefore }: BrowserSessionFilter): FilterParams {

@@ -3,15 +3,15 @@
  * is read page by page through the lists that the account area shows. So an export contains only what its owner may
  * read: no hashes, tokens, keys or secrets, and no data of other users.
  */
-import { listUserEmails } from '#domain/accounts/list-user-emails.ts';
+import { userEmails } from '#domain/accounts/list-user-emails.ts';
 import { personalSessions } from '#domain/administration/personal-session-listing.ts';
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
-import { listSecurityEvents } from '#domain/audit/list-security-events.ts';
+import { securityEventFilter, securityEvents } from '#domain/audit/list-security-events.ts';
 import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessions.ts';
 import type { ClientPresentation } from '#domain/clients/client-presentations.ts';
-import { listConsents } from '#domain/clients/list-consents.ts';
+import { consents } from '#domain/clients/list-consents.ts';
 import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
-import { listPasskeys } from '#domain/passkeys/list-passkeys.ts';
+import { passkeys } from '#domain/passkeys/list-passkeys.ts';
 import { findOneTimeCodes } from '#domain/second-factors/find-one-time-codes.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
@@ -41,7 +41,7 @@ interface ExportedFile {
 const PAGE_SIZE = 100;
 /** Includes ended sessions. */
 const EVERY_SESSION = { isLive: undefined, activeAfter: undefined, activeBefore: undefined };
-const EVERY_EVENT = { kinds: AUDIT_EVENT_KINDS, since: undefined, until: undefined };
+const EVERY_EVENT = securityEventFilter({ kinds: AUDIT_EVENT_KINDS, since: undefined, until: undefined });
 
 export const EXPORTED_FILES: readonly ExportedFile[] = [
   { name: 'profile.json', holds: 'your account, and the terms that you accepted', write: writeProfile },
@@ -49,7 +49,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     name: 'emails.json',
     holds: 'your email addresses',
     write: list(
-      async ({ database, user }, window) => one(await listUserEmails(database, [user], window)),
+      async ({ database, user }, window) => one(await userEmails.pages(database, [user], {}, window)),
       ({ email, isPrimary, createdAt }) => ({ address: email, is_primary: isPrimary, added_at: time(createdAt) }),
     ),
   },
@@ -101,7 +101,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     name: 'consents.json',
     holds: 'permissions that you granted to applications',
     write: list(
-      async ({ database, user }, window) => one(await listConsents(database, [user], window)),
+      async ({ database, user }, window) => one(await consents.pages(database, [user], {}, window)),
       ({ client, scope, createdAt, updatedAt }) => ({
         application: application(client),
         scope,
@@ -131,7 +131,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     name: 'passkeys.json',
     holds: 'your passkeys',
     write: list(
-      async ({ database, user }, window) => one(await listPasskeys(database, [user], window)),
+      async ({ database, user }, window) => one(await passkeys.pages(database, [user], {}, window)),
       ({ name, createdAt, lastUsedAt }) => ({ name, added_at: time(createdAt), last_used_at: time(lastUsedAt) }),
     ),
   },
@@ -139,7 +139,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     name: 'activity.json',
     holds: 'security events of your account, as long as they are kept',
     write: list(
-      async ({ database, user }, window) => one(await listSecurityEvents(database, [user], EVERY_EVENT, window)),
+      async ({ database, user }, window) => one(await securityEvents.pages(database, [user], EVERY_EVENT, window)),
       ({ kind, actor, createdAt, address, userAgent, clientId, subject, count }) => ({
         at: time(createdAt),
         kind,

@@ -4,18 +4,9 @@
  */
 
 import { type DataExportState, dataExportState } from '#domain/records/liveness/data-exports.ts';
-import { type DataExportId, fromUuid, type UserId } from '#platform/base/ids.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
-import {
-  countLists,
-  listStatements,
-  type Page,
-  type PageWindow,
-  readPages,
-  selectedColumns,
-} from '#platform/postgres/page.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { type DataExportId, fromUuid } from '#platform/base/ids.ts';
+import { ownedList } from '#platform/postgres/owned-list.ts';
+import { ms } from '#platform/postgres/statement.ts';
 
 /** An export as shown to its user. Times in milliseconds since the epoch. */
 export interface DataExport {
@@ -48,41 +39,13 @@ const COLUMNS = {
 };
 
 /** Uses index `data_exports_user`. */
-const exportsOfUsers = listStatements<ExportRow, NowParam>('data-exports-of-users', [
-  { columns: COLUMNS, from: 'data_exports d', where: 'd.user_id = owner.id' },
-]);
-
-/** Returns a page of exports for each of these users, oldest first. */
-export async function listDataExports(
-  queryable: Queryable,
-  users: readonly UserId[],
-  now: number,
-  window: PageWindow,
-): Promise<Page<DataExport>[]> {
-  const pages = await readPages(queryable, exportsOfUsers, users, { now: new Date(now) }, window);
-  return pages.map((page) => ({ ...page, items: page.items.map(dataExport) }));
-}
-
-export async function countDataExports(queryable: Queryable, users: readonly UserId[], now: number): Promise<number[]> {
-  return await countLists(queryable, exportsOfUsers, users, { now: new Date(now) });
-}
-
-const byIds = statement<ExportRow, NowParam & OwnedParams>(
-  'find-data-exports',
-  `select ${selectedColumns(COLUMNS)} from data_exports d
-    where ${areOwned('d.id', 'd.user_id')}`,
-);
-
-/** Finds exports by their IDs, in the same order. */
-export async function findDataExports(
-  queryable: Queryable,
-  ids: readonly DataExportId[],
-  owner: Owner,
-  now: number,
-): Promise<(DataExport | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, { now: new Date(now) });
-  return rows.map((row) => row && dataExport(row));
-}
+export const dataExports = ownedList<ExportRow, DataExport, NowParam>({
+  labels: { list: 'data-exports-of-users', find: 'find-data-exports' },
+  columns: COLUMNS,
+  from: 'data_exports d',
+  owner: 'd.user_id',
+  toItem: dataExport,
+});
 
 function dataExport(row: ExportRow): DataExport {
   return {

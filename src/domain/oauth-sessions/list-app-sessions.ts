@@ -204,8 +204,8 @@ export async function listAppSessions(
   filter: AppSessionFilter,
   window: PageWindow,
 ): Promise<Page<ListedAppSession>[]> {
-  const pages = await readPages(queryable, LISTS[narrowingOf(filter)][list], owners, filterParams(filter), window);
-  return pages.map((page) => ({ ...page, items: page.items.map(listedSession) }));
+  const statements = LISTS[narrowingOf(filter)][list];
+  return await readPages(queryable, statements, owners, filterParams(filter), window, listedSession);
 }
 
 export async function countAppSessions(
@@ -236,8 +236,7 @@ export async function findAppSessions(
   ids: readonly (OAuth2SessionId | CompatSessionId)[],
   owner: Owner,
 ): Promise<(ListedAppSession | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, {});
-  return rows.map((row) => row && listedSession(row));
+  return await findOwned(queryable, byIds, ids, owner, {}, listedSession);
 }
 
 const ofDevice = statement<SessionRow, { readonly userId: string; readonly deviceId: string }>(

@@ -74,8 +74,7 @@ export async function listConnectedClients(
   users: readonly UserId[],
   window: PageWindow,
 ): Promise<Page<ConnectedClient>[]> {
-  const pages = await readPages(queryable, connectedOfUsers, users, { clientIds: null }, window);
-  return pages.map((page) => ({ ...page, items: page.items.map(connectedClient) }));
+  return await readPages(queryable, connectedOfUsers, users, { clientIds: null }, window, connectedClient);
 }
 
 export async function countConnectedClients(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
@@ -89,8 +88,9 @@ export async function findConnectedClients(
   ids: readonly ClientId[],
 ): Promise<(ConnectedClient | undefined)[]> {
   const all = { size: ids.length, isFromEnd: false, after: undefined, before: undefined };
-  const [page] = await readPages(queryable, connectedOfUsers, [user], { clientIds: ids.map(toUuid) }, all);
-  const found = new Map((page?.items ?? []).map((row) => [fromUuid<'client'>(row.id), connectedClient(row)]));
+  const filters = { clientIds: ids.map(toUuid) };
+  const [page] = await readPages(queryable, connectedOfUsers, [user], filters, all, connectedClient);
+  const found = new Map(page?.items.map((client) => [client.id, client]));
   return ids.map((id) => found.get(id));
 }
 

@@ -1,51 +1,17 @@
-import { type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
-import {
-  countLists,
-  listStatements,
-  type Page,
-  type PageWindow,
-  readPages,
-  selectedColumns,
-} from '#platform/postgres/page.ts';
+import { ownedList } from '#platform/postgres/owned-list.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSKEY_COLUMNS, type Passkey, type PasskeyRow, toPasskey } from './passkey.ts';
 
 /** Uses index `user_passkeys_user`. */
-const passkeysOfUsers = listStatements<PasskeyRow, object>('passkeys-of-users', [
-  { columns: PASSKEY_COLUMNS, from: 'user_passkeys k', where: 'k.user_id = owner.id' },
-]);
-
-/** Returns a page of passkeys for each of these users. */
-export async function listPasskeys(
-  queryable: Queryable,
-  users: readonly UserId[],
-  window: PageWindow,
-): Promise<Page<Passkey>[]> {
-  const pages = await readPages(queryable, passkeysOfUsers, users, {}, window);
-  return pages.map((page) => ({ ...page, items: page.items.map(toPasskey) }));
-}
-
-export async function countPasskeys(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
-  return await countLists(queryable, passkeysOfUsers, users, {});
-}
-
-const byIds = statement<PasskeyRow, OwnedParams>(
-  'find-passkeys',
-  `select ${selectedColumns(PASSKEY_COLUMNS)} from user_passkeys k
-    where ${areOwned('k.id', 'k.user_id')}`,
-);
-
-/** Finds passkeys by their IDs, in the same order. */
-export async function findPasskeys(
-  queryable: Queryable,
-  ids: readonly PasskeyId[],
-  owner: Owner,
-): Promise<(Passkey | undefined)[]> {
-  const rows = await findOwned(queryable, byIds, ids, owner, {});
-  return rows.map((row) => row && toPasskey(row));
-}
+export const passkeys = ownedList<PasskeyRow, Passkey>({
+  labels: { list: 'passkeys-of-users', find: 'find-passkeys' },
+  columns: PASSKEY_COLUMNS,
+  from: 'user_passkeys k',
+  owner: 'k.user_id',
+  toItem: toPasskey,
+});
 
 /** A passkey as described to browsers (`PublicKeyCredentialDescriptorJSON`). */
 export interface PasskeyDescriptor {

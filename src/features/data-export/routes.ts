@@ -4,7 +4,7 @@
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
-import { findDataExports } from '#domain/data-exports/list-data-exports.ts';
+import { dataExports } from '#domain/data-exports/list-data-exports.ts';
 import { readArchive } from '#domain/data-exports/read-archive.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -33,7 +33,7 @@ async function download(deps: PageDeps, context: RequestContext): Promise<HttpRe
   const viewer = await viewers.read(context);
   if (id === undefined || viewer.kind !== 'active') throw new LatchkeyError('not_found');
   const { session, user } = viewer;
-  const [found] = await findDataExports(database, [id], user.id, clock.now());
+  const [found] = await dataExports.find(database, [id], user.id, { now: new Date(clock.now()) });
   if (found?.state !== 'ready') throw new LatchkeyError('not_found');
   const maxAge = config.account.reauthMaxAgeSeconds;
   if (maxAge !== undefined && !isRecent(session.authenticatedAt, maxAge * 1000, clock.now())) {

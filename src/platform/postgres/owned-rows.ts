@@ -19,22 +19,24 @@ export function areOwned(id: string, owner: string): string {
 }
 
 /**
- * Returns the rows with these identifiers in the same order, and undefined for rows that do not exist or belong to
+ * Returns the items with these identifiers in the same order, and undefined for those that do not exist or belong to
  * another user.
  * @param others additional parameters of the statement
+ * @param toItem makes an item of its row
  */
-export async function findOwned<Row extends { readonly id: string }, Others extends object>(
+export async function findOwned<Row extends { readonly id: string }, Item, Others extends object>(
   queryable: Queryable,
   statement: Statement<Row, Others & OwnedParams>,
   ids: readonly Ulid[],
   owner: Owner,
   others: Others,
-): Promise<(Row | undefined)[]> {
+  toItem: (row: Row) => Item,
+): Promise<(Item | undefined)[]> {
   const rows = await queryable.rows<Row, Others & OwnedParams>(statement, {
     ...others,
     ids: ids.map(toUuid),
     owner: owner === 'anybody' ? null : toUuid(owner),
   });
-  const found = new Map(rows.map((row) => [row.id, row]));
+  const found = new Map(rows.map((row) => [row.id, toItem(row)]));
   return ids.map((id) => found.get(toUuid(id)));
 }

@@ -108,14 +108,15 @@ function pageSql(tables: readonly ListedTable[], order: 'asc' | 'desc'): string 
     left join lateral (${items.length === 1 ? items[0] : merged}) item on true`;
 }
 
-/** Reads the page of each owner, in the same order. */
-export async function readPages<Row, Filters extends object>(
+/** Reads the page of each owner, in the same order. @param toItem makes an item of its row */
+export async function readPages<Row, Item, Filters extends object>(
   queryable: Queryable,
   statements: ListStatements<Row, Filters>,
   owners: readonly Ulid[],
   filters: Filters,
   { size, isFromEnd, after, before }: PageWindow,
-): Promise<Page<Row>[]> {
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>[]> {
   const ids = owners.map(toUuid);
   const rows = await queryable.rows<Row & EdgeRow, Filters & WindowParams>(
     isFromEnd ? statements.backward : statements.forward,
@@ -131,7 +132,7 @@ export async function readPages<Row, Filters extends object>(
   return ids.map((id) => {
     const own = rows.filter((row) => row.owner_id === id);
     const found = own.filter((row) => row.item_id !== null).toSorted((one, other) => compare(one, other, isFromEnd));
-    const items = found.slice(0, size);
+    const items = found.slice(0, size).map(toItem);
     return {
       items: isFromEnd ? items.toReversed() : items,
       hasPrevious: own[0]?.is_any_before === true || (isFromEnd && found.length > size),

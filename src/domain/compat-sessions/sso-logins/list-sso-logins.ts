@@ -57,8 +57,7 @@ export async function listSsoLogins(
   users: readonly UserId[],
   window: PageWindow,
 ): Promise<Page<ListedSsoLogin>[]> {
-  const pages = await readPages(queryable, loginsOfUsers, users, {}, window);
-  return pages.map((page) => ({ ...page, items: page.items.map(listedLogin) }));
+  return await readPages(queryable, loginsOfUsers, users, {}, window, listedLogin);
 }
 
 export async function countSsoLogins(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {

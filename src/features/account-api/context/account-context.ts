@@ -2,13 +2,7 @@ import type { Browser } from '#browser/browser.ts';
 import { findAccountDetails } from '#domain/accounts/account-details.ts';
 import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
-import {
-  countUserEmails,
-  findUserEmails,
-  listUserEmails,
-  type UserEmail,
-  type UserEmailId,
-} from '#domain/accounts/list-user-emails.ts';
+import { userEmails } from '#domain/accounts/list-user-emails.ts';
 import {
   type AccountFilter,
   countAccounts,
@@ -16,11 +10,10 @@ import {
   listAllAccounts,
 } from '#domain/administration/all-accounts.ts';
 import {
-  countSecurityEvents,
-  findSecurityEvents,
-  listSecurityEvents,
   type SecurityEvent,
   type SecurityEventFilter,
+  securityEventFilter,
+  securityEvents,
 } from '#domain/audit/list-security-events.ts';
 import { findLastAuthentications } from '#domain/browser-sessions/last-authentications.ts';
 import {
@@ -31,7 +24,7 @@ import {
   listBrowserSessions,
 } from '#domain/browser-sessions/list-browser-sessions.ts';
 import { findClientPresentations } from '#domain/clients/client-presentations.ts';
-import { countConsents, findConsents, type ListedConsent, listConsents } from '#domain/clients/list-consents.ts';
+import { consents } from '#domain/clients/list-consents.ts';
 import {
   countSsoLogins,
   findSsoLoginsOfSessions,
@@ -39,12 +32,7 @@ import {
   listSsoLogins,
 } from '#domain/compat-sessions/sso-logins/list-sso-logins.ts';
 import type { Core } from '#domain/core.ts';
-import {
-  countDataExports,
-  type DataExport,
-  findDataExports,
-  listDataExports,
-} from '#domain/data-exports/list-data-exports.ts';
+import { type DataExport, dataExports } from '#domain/data-exports/list-data-exports.ts';
 import {
   type AppSessionFilter,
   type AppSessionList,
@@ -61,32 +49,30 @@ import {
   findConnectionFacts,
   listConnectedClients,
 } from '#domain/oauth-sessions/list-connected-applications.ts';
-import { countPasskeys, findPasskeys, listPasskeys } from '#domain/passkeys/list-passkeys.ts';
-import type { Passkey } from '#domain/passkeys/passkey.ts';
+import { passkeys } from '#domain/passkeys/list-passkeys.ts';
 import { findOneTimeCodes, findTotpEnrolments } from '#domain/second-factors/find-one-time-codes.ts';
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
-import { countLinks, findLinks, type ListedLink, listLinks } from '#domain/upstream/list-links.ts';
+import { links } from '#domain/upstream/list-links.ts';
 import { findLoginMethods } from '#domain/upstream/login-methods.ts';
 import type {
-  AuditEventId,
   BrowserSessionId,
   ClientId,
   CompatSessionId,
-  ConsentId,
   DataExportId,
   OAuth2SessionId,
-  PasskeyId,
   TotpEnrolmentId,
-  UpstreamLinkId,
+  Ulid,
   UpstreamProviderId,
   UserId,
 } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { OwnedList } from '#platform/postgres/owned-list.ts';
+import type { Owner } from '#platform/postgres/owned-rows.ts';
 import type { AnswerSize } from './answer-size.ts';
 import { type Readable, readableBy } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { Deadline } from './deadline.ts';
-import { ListLoader, loader } from './list-loader.ts';
+import { ListLoader, type Load, loader } from './list-loader.ts';
 
 export interface AccountContextParts {
   readonly core: Core;
@@ -139,6 +125,19 @@ type Loaders = ReturnType<typeof makeLoaders>;
 function makeLoaders({ core, caller, reads }: AccountContext) {
   const { clock, database, enabledMethods, homeserver } = core;
   const self = caller.kind === 'anonymous' ? undefined : caller.user?.id;
+  /** Finds objects that the caller may read. */
+  const readable = <Id, Item>(
+    find: (ids: readonly Id[], owner: Owner) => Promise<readonly (Item | undefined)[]>,
+  ): Load<Id, Item | undefined> =>
+    loader(async (ids) => (reads === undefined ? ids.map(() => undefined) : await find(ids, reads)));
+  const own = <Item extends { readonly id: Ulid }>(list: Pick<OwnedList<Item>, 'find'>) =>
+    readable((ids: readonly Item['id'][], owner) => list.find(database, ids, owner, {}));
+  const ofUser = <Item extends { readonly id: Ulid }>(list: OwnedList<Item>) =>
+    new ListLoader<UserId, Unfiltered, Item>(
+      (users, filters, window) => list.pages(database, users, filters, window),
+      (users, filters) => list.count(database, users, filters),
+    );
+  const now = () => ({ now: new Date(clock.now()) });
   const appSessions = (list: AppSessionList) =>
     new ListLoader<UserId | BrowserSessionId, AppSessionFilter, ListedAppSession>(
       (owners, filter, window) => listAppSessions(database, list, owners, filter, window),
@@ -150,28 +149,21 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
       (owners, filter, window) => Promise.all(owners.map(() => listAllAccounts(database, filter, window))),
       (owners, filter) => Promise.all(owners.map(() => countAccounts(database, filter))),
     ),
-    browserSessions: loader(async (ids: readonly BrowserSessionId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findBrowserSessions(database, ids, reads),
-    ),
-    appSessions: loader(async (ids: readonly (OAuth2SessionId | CompatSessionId)[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findAppSessions(database, ids, reads),
+    browserSessions: readable((ids: readonly BrowserSessionId[], owner) => findBrowserSessions(database, ids, owner)),
+    appSessions: readable((ids: readonly (OAuth2SessionId | CompatSessionId)[], owner) =>
+      findAppSessions(database, ids, owner),
     ),
     homeserverUsers: loader((usernames: readonly string[]) =>
       Promise.all(usernames.map((username) => homeserver.queryUser(username, { kind: 'account' }))),
     ),
     clients: loader((ids: readonly ClientId[]) => findClientPresentations(database, ids)),
-    userEmails: loader(async (ids: readonly UserEmailId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findUserEmails(database, ids, reads),
-    ),
+    userEmails: own(userEmails),
     emailAuthentications: loader(async (ids: readonly EmailAuthenticationId[]) =>
       caller.kind === 'browser'
         ? await findForSession(database, ids, caller.session.id, clock.now())
         : ids.map(() => undefined),
     ),
-    emailsOfUser: new ListLoader<UserId, undefined, UserEmail>(
-      (users, _, window) => listUserEmails(database, users, window),
-      (users) => countUserEmails(database, users),
-    ),
+    emailsOfUser: ofUser(userEmails),
     lastAuthentications: loader((ids: readonly BrowserSessionId[]) => findLastAuthentications(database, ids)),
     browserSessionsOfUser: new ListLoader<UserId, BrowserSessionFilter, ListedBrowserSession>(
       (users, filter, window) => listBrowserSessions(database, users, filter, window),
@@ -201,41 +193,22 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
       (users, _, window) => listConnectedClients(database, users, window),
       (users) => countConnectedClients(database, users),
     ),
-    consents: loader(async (ids: readonly ConsentId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findConsents(database, ids, reads),
-    ),
-    consentsOfUser: new ListLoader<UserId, Unfiltered, ListedConsent>(
-      (users, _, window) => listConsents(database, users, window),
-      (users) => countConsents(database, users),
-    ),
-    dataExports: loader(async (ids: readonly DataExportId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findDataExports(database, ids, reads, clock.now()),
-    ),
+    consents: own(consents),
+    consentsOfUser: ofUser(consents),
+    dataExports: readable((ids: readonly DataExportId[], owner) => dataExports.find(database, ids, owner, now())),
     dataExportsOfUser: new ListLoader<UserId, Unfiltered, DataExport>(
-      (users, _, window) => listDataExports(database, users, clock.now(), window),
-      (users) => countDataExports(database, users, clock.now()),
+      (users, _, window) => dataExports.pages(database, users, now(), window),
+      (users) => dataExports.count(database, users, now()),
     ),
-    securityEvents: loader(async (ids: readonly AuditEventId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findSecurityEvents(database, ids, reads),
-    ),
+    securityEvents: own(securityEvents),
     securityEventsOfUser: new ListLoader<UserId, SecurityEventFilter, SecurityEvent>(
-      (users, filter, window) => listSecurityEvents(database, users, filter, window),
-      (users, filter) => countSecurityEvents(database, users, filter),
+      (users, filter, window) => securityEvents.pages(database, users, securityEventFilter(filter), window),
+      (users, filter) => securityEvents.count(database, users, securityEventFilter(filter)),
     ),
-    passkeys: loader(async (ids: readonly PasskeyId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findPasskeys(database, ids, reads),
-    ),
-    passkeysOfUser: new ListLoader<UserId, Unfiltered, Passkey>(
-      (users, _, window) => listPasskeys(database, users, window),
-      (users) => countPasskeys(database, users),
-    ),
+    passkeys: own(passkeys),
+    passkeysOfUser: ofUser(passkeys),
     providerTimes: loader((ids: readonly UpstreamProviderId[]) => findProviderTimes(database, ids)),
-    links: loader(async (ids: readonly UpstreamLinkId[]) =>
-      reads === undefined ? ids.map(() => undefined) : await findLinks(database, ids, reads),
-    ),
-    linksOfUser: new ListLoader<UserId, Unfiltered, ListedLink>(
-      (users, _, window) => listLinks(database, users, window),
-      (users) => countLinks(database, users),
-    ),
+    links: own(links),
+    linksOfUser: ofUser(links),
   };
 }

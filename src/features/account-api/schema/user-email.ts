@@ -32,7 +32,7 @@ builder.objectField(User, 'emails', (t) =>
       ...PAGE_ARGUMENTS,
     },
     resolve: ({ id }, given, { load }) =>
-      connection('user_email', load.emailsOfUser, id, undefined, given, userEmailModel),
+      connection('user_email', load.emailsOfUser, id, {}, given, userEmailModel),
   }),
 );
 
