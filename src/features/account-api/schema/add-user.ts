@@ -4,82 +4,59 @@ import { findUserByName } from '#domain/accounts/find-user.ts';
 import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
-import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { homeserverUnavailable } from '../context/graphql-refusal.ts';
 import { recordAs } from '../context/record-action.ts';
-import { builder } from './builder.ts';
-import { User, type UserModel, userModel } from './models.ts';
+import { User, userModel } from './models.ts';
+import { mutation } from './mutation.ts';
 
-const STATUSES = ['ADDED', 'EXISTS', 'RESERVED', 'INVALID'] as const;
-
-interface Added {
-  readonly status: (typeof STATUSES)[number];
-  readonly user?: UserModel;
-}
-
-const AddUserStatus = builder.enumType('AddUserStatus', { values: STATUSES });
-const AddUserInput = builder.inputType('AddUserInput', {
-  fields: (t) => ({
+mutation('addUser', {
+  description: 'Creates an account without a password. Administrators only.',
+  input: (t) => ({
     username: t.string({ required: true }),
     skipHomeserverCheck: t.boolean({
       description: 'Skips checking with the homeserver whether the username is available.',
     }),
   }),
+  statuses: ['ADDED', 'EXISTS', 'RESERVED', 'INVALID'],
+  payload: { user: { type: User } },
+  resolve: async ({ username, skipHomeserverCheck }, context) => {
+    const admin = requireAdmin(context);
+    const { core } = context;
+    const { clock, config, database, log } = core;
+    // PostgreSQL cannot store this character.
+    if (username.includes('\0')) return { status: 'INVALID' };
+    const existing = await findUserByName(database, username);
+    if (existing !== undefined) return { status: 'EXISTS', user: userModel(existing) };
+    if (usernameProblems(username, config.homeserver.homeserver).length > 0) return { status: 'INVALID' };
+    const asked = skipHomeserverCheck === true ? 'available' : await askHomeserver(core, username);
+    if (asked === 'exists') return { status: 'RESERVED' };
+    if (asked !== 'available') throw homeserverUnavailable();
+    const outcome = await registerUser(core, {
+      username,
+      displayName: undefined,
+      locale: config.i18n.defaultLanguage,
+      canRequestAdmin: false,
+      emails: [],
+      password: undefined,
+      by: adminActor(admin),
+      record: async (transaction, id) => {
+        const target = { type: 'user', id, userId: id };
+        await recordAs(admin, context, { operation: 'addUser', target })(transaction);
+      },
+      now: clock.now(),
+    });
+    if (!outcome.ok) {
+      const taken = await findUserByName(database, username);
+      return taken === undefined ? { status: 'EXISTS' } : { status: 'EXISTS', user: userModel(taken) };
+    }
+    context.forget();
+    const { id } = outcome;
+    log.info('account.added', 'account created by administrator', {
+      user: id,
+      client: admin.clientId,
+      admin: admin.userId,
+    });
+    return { status: 'ADDED', user: userModel({ id, username }) };
+  },
 });
-const AddUserPayload = builder.objectRef<Added>('AddUserPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: AddUserStatus }),
-    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
-  }),
-});
-
-builder.mutationField('addUser', (t) =>
-  t.field({
-    type: AddUserPayload,
-    description: 'Creates an account without a password. Administrators only.',
-    args: { input: t.arg({ type: AddUserInput, required: true }) },
-    resolve: async (_, { input }, context) =>
-      await addUser(input.username, input.skipHomeserverCheck === true, context),
-  }),
-);
-
-async function addUser(username: string, skipsHomeserver: boolean, context: AccountContext): Promise<Added> {
-  const admin = requireAdmin(context);
-  const { core } = context;
-  const { clock, config, database, log } = core;
-  // PostgreSQL cannot store this character.
-  if (username.includes('\0')) return { status: 'INVALID' };
-  const existing = await findUserByName(database, username);
-  if (existing !== undefined) return { status: 'EXISTS', user: userModel(existing) };
-  if (usernameProblems(username, config.homeserver.homeserver).length > 0) return { status: 'INVALID' };
-  const asked = skipsHomeserver ? 'available' : await askHomeserver(core, username);
-  if (asked === 'exists') return { status: 'RESERVED' };
-  if (asked !== 'available') throw homeserverUnavailable();
-  const outcome = await registerUser(core, {
-    username,
-    displayName: undefined,
-    locale: config.i18n.defaultLanguage,
-    canRequestAdmin: false,
-    emails: [],
-    password: undefined,
-    by: adminActor(admin),
-    record: async (transaction, id) => {
-      const target = { type: 'user', id, userId: id };
-      await recordAs(admin, context, { operation: 'addUser', target })(transaction);
-    },
-    now: clock.now(),
-  });
-  if (!outcome.ok) {
-    const taken = await findUserByName(database, username);
-    return taken === undefined ? { status: 'EXISTS' } : { status: 'EXISTS', user: userModel(taken) };
-  }
-  context.forget();
-  const { id } = outcome;
-  log.info('account.added', 'account created by administrator', {
-    user: id,
-    client: admin.clientId,
-    admin: admin.userId,
-  });
-  return { status: 'ADDED', user: userModel({ id, username }) };
-}

@@ -17,6 +17,7 @@ import {
   Oauth2Client,
   User,
 } from './models.ts';
+import { mutation } from './mutation.ts';
 import { CreationEvent, idOf, Node, parseNodeId } from './node.ts';
 
 /**
@@ -82,62 +83,36 @@ builder.objectFields(User, (t) => ({
   }),
 }));
 
-const STATUSES = ['REVOKED', 'NOT_FOUND'] as const;
-
-interface RevokedApplication {
-  readonly status: (typeof STATUSES)[number];
-  readonly endedSessions: number;
-}
-
-const RevokeApplicationStatus = builder.enumType('RevokeApplicationStatus', { values: STATUSES });
-const RevokeApplicationInput = builder.inputType('RevokeApplicationInput', {
-  fields: (t) => ({
+mutation('revokeApplication', {
+  description: 'Ends all sessions of the caller at a client and revokes the consent.',
+  input: (t) => ({
     applicationId: t.id({ required: true, description: 'Node ID of a ConnectedApplication or an Oauth2Client.' }),
   }),
-});
-const RevokeApplicationPayload = builder.objectRef<RevokedApplication>('RevokeApplicationPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: RevokeApplicationStatus }),
-    endedSessions: t.exposeInt('endedSessions'),
-  }),
+  statuses: ['REVOKED', 'NOT_FOUND'],
+  payload: { endedSessions: { type: 'Int', nullable: false } },
+  resolve: async ({ applicationId }, context) => {
+    const { user } = requireBrowser(context);
+    const clientId = clientIdOf(applicationId);
+    const ended = await revokeApplication(context.core, { userId: user.id, clientId, ...revokedBy(context) });
+    context.forget();
+    return ended === undefined
+      ? { status: 'NOT_FOUND', endedSessions: 0 }
+      : { status: 'REVOKED', endedSessions: ended };
+  },
 });
 
-const RevokeConsentStatus = builder.enumType('RevokeConsentStatus', { values: STATUSES });
-const RevokeConsentInput = builder.inputType('RevokeConsentInput', {
-  fields: (t) => ({ consentId: t.id({ required: true }) }),
+mutation('revokeConsent', {
+  description: 'Revokes the consent for a client, which must ask for it next time. Existing sessions continue.',
+  input: (t) => ({ consentId: t.id({ required: true }) }),
+  statuses: ['REVOKED', 'NOT_FOUND'],
+  resolve: async (input, context) => {
+    const { user } = requireBrowser(context);
+    const consentId = idOf('Consent', input.consentId);
+    const isFound = await revokeConsent(context.core.database, { userId: user.id, consentId, ...revokedBy(context) });
+    context.forget();
+    return { status: isFound ? 'REVOKED' : 'NOT_FOUND' };
+  },
 });
-const RevokeConsentPayload = builder
-  .objectRef<{ readonly status: (typeof STATUSES)[number] }>('RevokeConsentPayload')
-  .implement({ fields: (t) => ({ status: t.expose('status', { type: RevokeConsentStatus }) }) });
-
-builder.mutationFields((t) => ({
-  revokeApplication: t.field({
-    type: RevokeApplicationPayload,
-    description: 'Ends all sessions of the caller at a client and revokes the consent.',
-    args: { input: t.arg({ type: RevokeApplicationInput, required: true }) },
-    resolve: async (_, { input }, context): Promise<RevokedApplication> => {
-      const { user } = requireBrowser(context);
-      const clientId = clientIdOf(input.applicationId);
-      const ended = await revokeApplication(context.core, { userId: user.id, clientId, ...revokedBy(context) });
-      context.forget();
-      return ended === undefined
-        ? { status: 'NOT_FOUND', endedSessions: 0 }
-        : { status: 'REVOKED', endedSessions: ended };
-    },
-  }),
-  revokeConsent: t.field({
-    type: RevokeConsentPayload,
-    description: 'Revokes the consent for a client, which must ask for it next time. Existing sessions continue.',
-    args: { input: t.arg({ type: RevokeConsentInput, required: true }) },
-    resolve: async (_, { input }, context) => {
-      const { user } = requireBrowser(context);
-      const consentId = idOf('Consent', input.consentId);
-      const isFound = await revokeConsent(context.core.database, { userId: user.id, consentId, ...revokedBy(context) });
-      context.forget();
-      return { status: isFound ? ('REVOKED' as const) : ('NOT_FOUND' as const) };
-    },
-  }),
-}));
 
 /** @throws GraphQLError `BAD_USER_INPUT` */
 function clientIdOf(nodeId: string) {

@@ -14,181 +14,111 @@ import { requireAdmin } from '../context/authorization.ts';
 import { confirmPerson } from '../context/confirm-person.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { recordAs, recordIfAdministrator } from '../context/record-action.ts';
-import { builder } from './builder.ts';
 import { emailViolations } from './email-violations.ts';
 import { findUser, findUserEmail } from './find-objects.ts';
-import { User, UserEmail, type UserEmailModel, type UserModel } from './models.ts';
+import { User, UserEmail } from './models.ts';
+import { mutation } from './mutation.ts';
 import { idOf } from './node.ts';
 
-const REMOVE_STATUSES = ['REMOVED', 'NOT_FOUND', 'INCORRECT_PASSWORD'] as const;
-const ADD_STATUSES = ['ADDED', 'EXISTS', 'INVALID', 'DENIED'] as const;
-const PRIMARY_STATUSES = ['SET', 'NOT_FOUND', 'UNVERIFIED'] as const;
-
-interface Removed {
-  readonly status: (typeof REMOVE_STATUSES)[number];
-  readonly email?: UserEmailModel;
-  readonly user?: UserModel | undefined;
-}
-
-interface Added {
-  readonly status: (typeof ADD_STATUSES)[number];
-  readonly email?: UserEmailModel | undefined;
-  readonly user?: UserModel;
-  readonly violations?: string[];
-}
-
-interface PrimarySet {
-  readonly status: (typeof PRIMARY_STATUSES)[number];
-  readonly user?: UserModel | undefined;
-}
-
-const RemoveEmailStatus = builder.enumType('RemoveEmailStatus', { values: REMOVE_STATUSES });
-const RemoveEmailInput = builder.inputType('RemoveEmailInput', {
-  fields: (t) => ({
+mutation('removeEmail', {
+  description: 'Removes an email address. All addresses of the account are notified.',
+  input: (t) => ({
     userEmailId: t.id({ required: true }),
     password: t.string({ description: 'Required if the account has a password.' }),
   }),
-});
-const RemoveEmailPayload = builder.objectRef<Removed>('RemoveEmailPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: RemoveEmailStatus }),
-    email: t.field({ type: UserEmail, nullable: true, resolve: ({ email }) => email }),
-    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
-  }),
+  statuses: ['REMOVED', 'NOT_FOUND', 'INCORRECT_PASSWORD'],
+  payload: { email: { type: UserEmail }, user: { type: User } },
+  resolve: async ({ userEmailId, password }, context) => {
+    // The statement that reads the address also checks its owner, who never changes.
+    const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
+    if (email === undefined) return { status: 'NOT_FOUND' };
+    requireEmailChangeAllowed(context);
+    const { account } = context.core.config;
+    const confirmation = await confirmPerson(context, password);
+    if (!confirmation.ok) {
+      if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
+      throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });
+    }
+    const deps = { ...context.core, keepsOneEmail: account.keepsOneEmail };
+    const target = { type: 'user-email', id: email.id, userId: email.userId };
+    const outcome = await removeOwnEmail(deps, email, {
+      ...changedBy(context, email.userId),
+      record: recordIfAdministrator(context, { operation: 'removeEmail', target }),
+    });
+    context.forget();
+    switch (outcome) {
+      case 'removed':
+        return { status: 'REMOVED', email, user: await findUser(email.userId, context) };
+      case 'not-found':
+        return { status: 'NOT_FOUND' };
+      case 'last':
+        throw refusal('LAST_EMAIL', 'This is the last email address of the account. Add another one first.');
+    }
+  },
 });
 
-const AddEmailStatus = builder.enumType('AddEmailStatus', { values: ADD_STATUSES });
-const AddEmailInput = builder.inputType('AddEmailInput', {
-  fields: (t) => ({
+mutation('addEmail', {
+  description: 'Adds a verified email address. Administrators only.',
+  deprecationReason: 'Use startEmailAuthentication.',
+  input: (t) => ({
     email: t.string({ required: true }),
     userId: t.id({ required: true }),
     skipVerification: t.boolean({ description: 'No effect: the address is always marked as verified.' }),
     skipPolicyCheck: t.boolean({ description: 'Skips the email policy.' }),
   }),
+  statuses: ['ADDED', 'EXISTS', 'INVALID', 'DENIED'],
+  payload: { email: { type: UserEmail }, user: { type: User }, violations: { type: ['String'] } },
+  resolve: async ({ email: typed, userId, skipPolicyCheck }, context) => {
+    const admin = requireAdmin(context);
+    const { core, browser, request } = context;
+    const user = await findUser(idOf('User', userId), context);
+    if (user === undefined) throw new LatchkeyError('not_found');
+    const translations = browser.pages.language(request);
+    const judged = await judgeEmail(typed, emailPolicyOf(core));
+    if (!judged.ok && judged.problems.includes('invalid')) return { status: 'INVALID', user };
+    if (!judged.ok && skipPolicyCheck !== true) {
+      return { status: 'DENIED', user, violations: emailViolations(translations, judged.problems) };
+    }
+    const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
+    if (email === undefined) return { status: 'INVALID', user };
+    const outcome = await addEmailUnproven(core, user.id, email, {
+      ...changedBy(context, user.id),
+      record: async (transaction, id) => {
+        const target = { type: 'user-email', id, userId: user.id };
+        await recordAs(admin, context, { operation: 'addEmail', target })(transaction);
+      },
+    });
+    context.forget();
+    if (outcome.ok) return { status: 'ADDED', user, email: await findUserEmail(outcome.id, context) };
+    switch (outcome.reason) {
+      case 'own':
+        return { status: 'EXISTS', user };
+      case 'in-use':
+        return { status: 'DENIED', user, violations: [translations.t('email.of_other_account')] };
+      case 'deactivated':
+        return { status: 'DENIED', user, violations: [translations.t('email.account_deactivated')] };
+    }
+  },
 });
-const AddEmailPayload = builder.objectRef<Added>('AddEmailPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: AddEmailStatus }),
-    email: t.field({ type: UserEmail, nullable: true, resolve: ({ email }) => email }),
-    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
-    violations: t.stringList({ nullable: true, resolve: ({ violations }) => violations }),
-  }),
+
+mutation('setPrimaryEmail', {
+  description: 'Makes an email address the primary one, which clients receive.',
+  input: (t) => ({ userEmailId: t.id({ required: true }) }),
+  statuses: ['SET', 'NOT_FOUND', 'UNVERIFIED'],
+  payload: { user: { type: User } },
+  resolve: async ({ userEmailId }, context) => {
+    const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
+    if (email === undefined) return { status: 'NOT_FOUND' };
+    requireEmailChangeAllowed(context);
+    const target = { type: 'user-email', id: email.id, userId: email.userId };
+    const outcome = await setPrimaryEmail(context.core, email, {
+      ...changedBy(context, email.userId),
+      record: recordIfAdministrator(context, { operation: 'setPrimaryEmail', target, changed: ['primary'] }),
+    });
+    context.forget();
+    return outcome === 'set' ? { status: 'SET', user: await findUser(email.userId, context) } : { status: 'NOT_FOUND' };
+  },
 });
-
-const SetPrimaryEmailStatus = builder.enumType('SetPrimaryEmailStatus', { values: PRIMARY_STATUSES });
-const SetPrimaryEmailInput = builder.inputType('SetPrimaryEmailInput', {
-  fields: (t) => ({ userEmailId: t.id({ required: true }) }),
-});
-const SetPrimaryEmailPayload = builder.objectRef<PrimarySet>('SetPrimaryEmailPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: SetPrimaryEmailStatus }),
-    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
-  }),
-});
-
-builder.mutationFields((t) => ({
-  removeEmail: t.field({
-    type: RemoveEmailPayload,
-    description: 'Removes an email address. All addresses of the account are notified.',
-    args: { input: t.arg({ type: RemoveEmailInput, required: true }) },
-    resolve: async (_, { input }, context) => await removeEmail(input, context),
-  }),
-  addEmail: t.field({
-    type: AddEmailPayload,
-    description: 'Adds a verified email address. Administrators only.',
-    deprecationReason: 'Use startEmailAuthentication.',
-    args: { input: t.arg({ type: AddEmailInput, required: true }) },
-    resolve: async (_, { input }, context) => await addEmail(input, context),
-  }),
-  setPrimaryEmail: t.field({
-    type: SetPrimaryEmailPayload,
-    description: 'Makes an email address the primary one, which clients receive.',
-    args: { input: t.arg({ type: SetPrimaryEmailInput, required: true }) },
-    resolve: async (_, { input }, context) => await choosePrimaryEmail(input.userEmailId, context),
-  }),
-}));
-
-async function removeEmail(
-  { userEmailId, password }: { readonly userEmailId: string; readonly password?: string | null | undefined },
-  context: AccountContext,
-): Promise<Removed> {
-  // The statement that reads the address also checks its owner, who never changes.
-  const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
-  if (email === undefined) return { status: 'NOT_FOUND' };
-  requireEmailChangeAllowed(context);
-  const { account } = context.core.config;
-  const confirmation = await confirmPerson(context, password);
-  if (!confirmation.ok) {
-    if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
-    throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });
-  }
-  const deps = { ...context.core, keepsOneEmail: account.keepsOneEmail };
-  const target = { type: 'user-email', id: email.id, userId: email.userId };
-  const outcome = await removeOwnEmail(deps, email, {
-    ...changedBy(context, email.userId),
-    record: recordIfAdministrator(context, { operation: 'removeEmail', target }),
-  });
-  context.forget();
-  switch (outcome) {
-    case 'removed':
-      return { status: 'REMOVED', email, user: await findUser(email.userId, context) };
-    case 'not-found':
-      return { status: 'NOT_FOUND' };
-    case 'last':
-      throw refusal('LAST_EMAIL', 'This is the last email address of the account. Add another one first.');
-  }
-}
-
-interface AddInput {
-  readonly email: string;
-  readonly userId: string;
-  readonly skipPolicyCheck?: boolean | null | undefined;
-}
-
-async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, context: AccountContext): Promise<Added> {
-  const admin = requireAdmin(context);
-  const { core, browser, request } = context;
-  const user = await findUser(idOf('User', userId), context);
-  if (user === undefined) throw new LatchkeyError('not_found');
-  const translations = browser.pages.language(request);
-  const judged = await judgeEmail(typed, emailPolicyOf(core));
-  if (!judged.ok && judged.problems.includes('invalid')) return { status: 'INVALID', user };
-  if (!judged.ok && skipPolicyCheck !== true) {
-    return { status: 'DENIED', user, violations: emailViolations(translations, judged.problems) };
-  }
-  const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
-  if (email === undefined) return { status: 'INVALID', user };
-  const outcome = await addEmailUnproven(core, user.id, email, {
-    ...changedBy(context, user.id),
-    record: async (transaction, id) => {
-      const target = { type: 'user-email', id, userId: user.id };
-      await recordAs(admin, context, { operation: 'addEmail', target })(transaction);
-    },
-  });
-  context.forget();
-  if (outcome.ok) return { status: 'ADDED', user, email: await findUserEmail(outcome.id, context) };
-  switch (outcome.reason) {
-    case 'own':
-      return { status: 'EXISTS', user };
-    case 'in-use':
-      return { status: 'DENIED', user, violations: [translations.t('email.of_other_account')] };
-    case 'deactivated':
-      return { status: 'DENIED', user, violations: [translations.t('email.account_deactivated')] };
-  }
-}
-
-async function choosePrimaryEmail(nodeId: string, context: AccountContext): Promise<PrimarySet> {
-  const email = await findUserEmail(idOf('UserEmail', nodeId), context);
-  if (email === undefined) return { status: 'NOT_FOUND' };
-  requireEmailChangeAllowed(context);
-  const target = { type: 'user-email', id: email.id, userId: email.userId };
-  const outcome = await setPrimaryEmail(context.core, email, {
-    ...changedBy(context, email.userId),
-    record: recordIfAdministrator(context, { operation: 'setPrimaryEmail', target, changed: ['primary'] }),
-  });
-  context.forget();
-  return outcome === 'set' ? { status: 'SET', user: await findUser(email.userId, context) } : { status: 'NOT_FOUND' };
-}
 
 function requireEmailChangeAllowed({ core, reads }: AccountContext): void {
   if (core.config.account.emailChangeAllowed || reads === 'anybody') return;

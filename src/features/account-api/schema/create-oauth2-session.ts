@@ -17,6 +17,7 @@ import { recordAs } from '../context/record-action.ts';
 import { builder } from './builder.ts';
 import { findOauth2Session, findUser } from './find-objects.ts';
 import { Oauth2Session } from './models.ts';
+import { mutationWithPayload } from './mutation.ts';
 import { idOf } from './node.ts';
 
 interface Created {
@@ -25,15 +26,6 @@ interface Created {
   readonly refreshToken: string | undefined;
 }
 
-const CreateOAuth2SessionInput = builder.inputType('CreateOAuth2SessionInput', {
-  fields: (t) => ({
-    userId: t.id({ required: true }),
-    scope: t.string({ required: true, description: 'Separated by spaces.' }),
-    permanent: t.boolean({
-      description: 'The access token is valid as long as the session; no refresh token is issued.',
-    }),
-  }),
-});
 const CreateOAuth2SessionPayload = builder.objectRef<Created>('CreateOAuth2SessionPayload').implement({
   fields: (t) => ({
     accessToken: t.exposeString('accessToken', {
@@ -51,17 +43,20 @@ const CreateOAuth2SessionPayload = builder.objectRef<Created>('CreateOAuth2Sessi
   }),
 });
 
-builder.mutationField('createOauth2Session', (t) =>
-  t.field({
-    type: CreateOAuth2SessionPayload,
-    description: 'Creates a session of the calling client for a user, with tokens. Administrators only.',
-    args: { input: t.arg({ type: CreateOAuth2SessionInput, required: true }) },
-    resolve: async (_, { input }, context) => {
-      const admin = requireAdmin(context);
-      return await create(admin, idOf('User', input.userId), input.scope, input.permanent === true, context);
-    },
+mutationWithPayload('createOauth2Session', CreateOAuth2SessionPayload, {
+  description: 'Creates a session of the calling client for a user, with tokens. Administrators only.',
+  input: (t) => ({
+    userId: t.id({ required: true }),
+    scope: t.string({ required: true, description: 'Separated by spaces.' }),
+    permanent: t.boolean({
+      description: 'The access token is valid as long as the session; no refresh token is issued.',
+    }),
   }),
-);
+  resolve: async ({ userId, scope, permanent }, context) => {
+    const admin = requireAdmin(context);
+    return await create(admin, idOf('User', userId), scope, permanent === true, context);
+  },
+});
 
 async function create(
   admin: ReturnType<typeof requireAdmin>,

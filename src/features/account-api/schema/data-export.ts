@@ -8,6 +8,7 @@ import { requireBrowser, requireRecentAuthentication } from '../context/authoriz
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
 import { User } from './models.ts';
+import { mutationWithoutInput } from './mutation.ts';
 import { CreationEvent, Node } from './node.ts';
 
 const STATES = { pending: 'PENDING', ready: 'READY', failed: 'FAILED', expired: 'EXPIRED' } as const;
@@ -55,47 +56,29 @@ builder.objectField(User, 'dataExports', (t) =>
 );
 
 const STATUSES = { started: 'STARTED', 'in-progress': 'IN_PROGRESS', 'rate-limited': 'RATE_LIMITED' } as const;
-const StartDataExportStatus = builder.enumType('StartDataExportStatus', {
-  values: [...Object.values(STATUSES), 'DISABLED'] as const,
-});
 
-interface StartedDataExport {
-  readonly status: (typeof STATUSES)[keyof typeof STATUSES] | 'DISABLED';
-  readonly export: DataExportModel | undefined;
-}
-
-const StartDataExportPayload = builder.objectRef<StartedDataExport>('StartDataExportPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: StartDataExportStatus }),
-    export: t.field({
+mutationWithoutInput('startDataExport', {
+  description: 'Starts an export of the data stored about the caller. At most one per day.',
+  statuses: [...Object.values(STATUSES), 'DISABLED'],
+  payload: {
+    export: {
       type: DataExport,
-      nullable: true,
       description: 'The new export, or an existing one that is in progress or was created in the last 24 hours.',
-      resolve: (started) => started.export,
-    }),
-  }),
+    },
+  },
+  resolve: async (context) => {
+    const { core, browser, request } = context;
+    const { user } = requireBrowser(context);
+    if (!core.config.account.dataExportEnabled) return { status: 'DISABLED' };
+    requireRecentAuthentication(context);
+    const { language } = browser.pages.language(request);
+    const started = await startDataExport(core, { user: user.id, language });
+    // The account was locked or deactivated after the request was authorized.
+    if (started === undefined) throw new LatchkeyError('not_found');
+    context.forget();
+    return { status: STATUSES[started.status], export: await findDataExport(started.id, context) };
+  },
 });
-
-builder.mutationField('startDataExport', (t) =>
-  t.field({
-    type: StartDataExportPayload,
-    description: 'Starts an export of the data stored about the caller. At most one per day.',
-    resolve: async (_, __, context) => await start(context),
-  }),
-);
-
-async function start(context: AccountContext): Promise<StartedDataExport> {
-  const { core, browser, request } = context;
-  const { user } = requireBrowser(context);
-  if (!core.config.account.dataExportEnabled) return { status: 'DISABLED', export: undefined };
-  requireRecentAuthentication(context);
-  const { language } = browser.pages.language(request);
-  const started = await startDataExport(core, { user: user.id, language });
-  // The account was locked or deactivated after the request was authorized.
-  if (started === undefined) throw new LatchkeyError('not_found');
-  context.forget();
-  return { status: STATUSES[started.status], export: await findDataExport(started.id, context) };
-}
 
 /** Finds an export of the caller, never another user's. */
 export async function findDataExport(id: DataExportId, { load }: AccountContext): Promise<DataExportModel | undefined> {

@@ -4,88 +4,55 @@ import { tellDeviceName } from '#domain/homeserver/rename-device.ts';
 import { renameOAuth2Session } from '#domain/oauth-sessions/rename-oauth2-session.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';
-import { builder } from './builder.ts';
 import { findCompatSession, findOauth2Session } from './find-objects.ts';
-import { CompatSession, type CompatSessionModel, Oauth2Session, type Oauth2SessionModel } from './models.ts';
+import { CompatSession, Oauth2Session } from './models.ts';
+import { mutation } from './mutation.ts';
 import { idOf } from './node.ts';
 
-const STATUSES = ['NOT_FOUND', 'UPDATED'] as const;
 /** The longest device name that a homeserver accepts. */
 const MAX_CHARACTERS = 100;
 
-interface Renamed<Model> {
-  readonly status: (typeof STATUSES)[number];
-  readonly session?: Model | undefined;
-}
-
-const SetCompatSessionNameStatus = builder.enumType('SetCompatSessionNameStatus', { values: STATUSES });
-const SetCompatSessionNameInput = builder.inputType('SetCompatSessionNameInput', {
-  fields: (t) => ({
+mutation('setCompatSessionName', {
+  description: 'Names a session of a chat client. The name is also the public name of the device.',
+  input: (t) => ({
     compatSessionId: t.id({ required: true }),
     humanName: t.string({ required: true, description: `1 to ${MAX_CHARACTERS} characters.` }),
   }),
+  statuses: ['NOT_FOUND', 'UPDATED'],
+  payload: {
+    compatSession: { type: CompatSession },
+    oauth2Session: { type: CompatSession, description: 'Alias of compatSession, for older clients.' },
+  },
+  resolve: async ({ compatSessionId, humanName }, context) => {
+    const id = idOf('CompatSession', compatSessionId);
+    const name = parseName(humanName);
+    const { core, reads } = context;
+    const renamed = reads === undefined ? undefined : await renameCompatSession(core.database, id, reads, name);
+    if (renamed === undefined) return { status: 'NOT_FOUND' };
+    await tell(renamed, name, context);
+    const session = await findCompatSession(id, context);
+    return { status: 'UPDATED', compatSession: session, oauth2Session: session };
+  },
 });
-const SetCompatSessionNamePayload = builder
-  .objectRef<Renamed<CompatSessionModel>>('SetCompatSessionNamePayload')
-  .implement({
-    fields: (t) => ({
-      status: t.expose('status', { type: SetCompatSessionNameStatus }),
-      compatSession: t.field({ type: CompatSession, nullable: true, resolve: ({ session }) => session }),
-      oauth2Session: t.field({
-        type: CompatSession,
-        nullable: true,
-        description: 'Alias of compatSession, for older clients.',
-        resolve: ({ session }) => session,
-      }),
-    }),
-  });
 
-const SetOAuth2SessionNameStatus = builder.enumType('SetOAuth2SessionNameStatus', { values: STATUSES });
-const SetOAuth2SessionNameInput = builder.inputType('SetOAuth2SessionNameInput', {
-  fields: (t) => ({
+mutation('setOauth2SessionName', {
+  description: 'Names a session of a client. The name is also the public name of its device, if any.',
+  input: (t) => ({
     oauth2SessionId: t.id({ required: true }),
     humanName: t.string({ required: true, description: `1 to ${MAX_CHARACTERS} characters.` }),
   }),
+  statuses: ['NOT_FOUND', 'UPDATED'],
+  payload: { oauth2Session: { type: Oauth2Session } },
+  resolve: async ({ oauth2SessionId, humanName }, context) => {
+    const id = idOf('Oauth2Session', oauth2SessionId);
+    const name = parseName(humanName);
+    const { core, reads } = context;
+    const renamed = reads === undefined ? undefined : await renameOAuth2Session(core.database, id, reads, name);
+    if (renamed === undefined) return { status: 'NOT_FOUND' };
+    await tell(renamed, name, context);
+    return { status: 'UPDATED', oauth2Session: await findOauth2Session(id, context) };
+  },
 });
-const SetOAuth2SessionNamePayload = builder
-  .objectRef<Renamed<Oauth2SessionModel>>('SetOAuth2SessionNamePayload')
-  .implement({
-    fields: (t) => ({
-      status: t.expose('status', { type: SetOAuth2SessionNameStatus }),
-      oauth2Session: t.field({ type: Oauth2Session, nullable: true, resolve: ({ session }) => session }),
-    }),
-  });
-
-builder.mutationFields((t) => ({
-  setCompatSessionName: t.field({
-    type: SetCompatSessionNamePayload,
-    description: 'Names a session of a chat client. The name is also the public name of the device.',
-    args: { input: t.arg({ type: SetCompatSessionNameInput, required: true }) },
-    resolve: async (_, { input }, context) => {
-      const id = idOf('CompatSession', input.compatSessionId);
-      const name = parseName(input.humanName);
-      const { core, reads } = context;
-      const renamed = reads === undefined ? undefined : await renameCompatSession(core.database, id, reads, name);
-      if (renamed === undefined) return { status: 'NOT_FOUND' as const };
-      await tell(renamed, name, context);
-      return { status: 'UPDATED' as const, session: await findCompatSession(id, context) };
-    },
-  }),
-  setOauth2SessionName: t.field({
-    type: SetOAuth2SessionNamePayload,
-    description: 'Names a session of a client. The name is also the public name of its device, if any.',
-    args: { input: t.arg({ type: SetOAuth2SessionNameInput, required: true }) },
-    resolve: async (_, { input }, context) => {
-      const id = idOf('Oauth2Session', input.oauth2SessionId);
-      const name = parseName(input.humanName);
-      const { core, reads } = context;
-      const renamed = reads === undefined ? undefined : await renameOAuth2Session(core.database, id, reads, name);
-      if (renamed === undefined) return { status: 'NOT_FOUND' as const };
-      await tell(renamed, name, context);
-      return { status: 'UPDATED' as const, session: await findOauth2Session(id, context) };
-    },
-  }),
-}));
 
 type RenamedSession = NonNullable<Awaited<ReturnType<typeof renameOAuth2Session>>>;
 

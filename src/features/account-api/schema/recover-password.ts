@@ -6,12 +6,13 @@ import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
 import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';
-import { builder } from './builder.ts';
+import { mutation, mutationWithPayload } from './mutation.ts';
 import { checkTicket } from './recovery-ticket.ts';
 import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from './set-password-payload.ts';
 
-const SetPasswordByRecoveryInput = builder.inputType('SetPasswordByRecoveryInput', {
-  fields: (t) => ({
+mutationWithPayload('setPasswordByRecovery', SetPasswordPayload, {
+  description: 'Sets a new password with the ticket from a recovery email. Does not sign in.',
+  input: (t) => ({
     ticket: t.string({ required: true, description: 'Ticket from the link in the email.' }),
     newPassword: t.string({ required: true }),
     endAllSessions: t.boolean({
@@ -19,65 +20,50 @@ const SetPasswordByRecoveryInput = builder.inputType('SetPasswordByRecoveryInput
       description: 'Ends the sessions of clients and devices as well. Browser sessions always end.',
     }),
   }),
+  resolve: async ({ endAllSessions, newPassword, ticket }, context): Promise<SetPassword> => {
+    const recovery = { ticketText: ticket, newPassword, endsApplications: endAllSessions === true };
+    const { caller, core } = context;
+    // Signed-in users change their current password instead. The ticket may belong to another account.
+    if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
+    if (!core.isRecoveryOpen) return { status: 'PASSWORD_CHANGES_DISABLED' };
+    const check = await checkTicket(ticket, context);
+    return check.kind === 'valid' ? await storePassword(recovery, check.ticket, context) : unusable(check);
+  },
 });
 
-const RESEND_STATUSES = ['NO_SUCH_RECOVERY_TICKET', 'RATE_LIMITED', 'SENT'] as const;
-
-interface Resent {
-  readonly status: (typeof RESEND_STATUSES)[number];
-  readonly progressUrl?: string;
-}
-
-const ResendRecoveryEmailStatus = builder.enumType('ResendRecoveryEmailStatus', { values: RESEND_STATUSES });
-const ResendRecoveryEmailInput = builder.inputType('ResendRecoveryEmailInput', {
-  fields: (t) => ({ ticket: t.string({ required: true }) }),
-});
-const ResendRecoveryEmailPayload = builder.objectRef<Resent>('ResendRecoveryEmailPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: ResendRecoveryEmailStatus }),
-    progressUrl: t.field({
+mutation('resendRecoveryEmail', {
+  description: 'Sends another email to the address of this ticket.',
+  input: (t) => ({ ticket: t.string({ required: true }) }),
+  statuses: ['NO_SUCH_RECOVERY_TICKET', 'RATE_LIMITED', 'SENT'],
+  payload: {
+    progressUrl: {
       type: 'Url',
-      nullable: true,
       description: 'URL of the page that confirms the email was sent; only valid in this browser.',
-      resolve: ({ progressUrl }) => progressUrl,
-    }),
-  }),
-});
-
-builder.mutationFields((t) => ({
-  setPasswordByRecovery: t.field({
-    type: SetPasswordPayload,
-    description: 'Sets a new password with the ticket from a recovery email. Does not sign in.',
-    args: { input: t.arg({ type: SetPasswordByRecoveryInput, required: true }) },
-    resolve: async (_, { input }, context) => {
-      const { endAllSessions, newPassword, ticket } = input;
-      return await setByRecovery(
-        { ticketText: ticket, newPassword, endsApplications: endAllSessions === true },
-        context,
-      );
     },
-  }),
-  resendRecoveryEmail: t.field({
-    type: ResendRecoveryEmailPayload,
-    description: 'Sends another email to the address of this ticket.',
-    args: { input: t.arg({ type: ResendRecoveryEmailInput, required: true }) },
-    resolve: async (_, { input }, context) => await resend(input.ticket, context),
-  }),
-}));
+  },
+  resolve: async ({ ticket }, context) => {
+    const { core, browser, request } = context;
+    if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'password recovery is disabled');
+    const check = await checkTicket(ticket, context);
+    if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
+    // Includes tickets whose recovery is too old for another email.
+    const isOver = check.kind === 'expired' && !check.isSessionOpen;
+    if (check.kind === 'unknown' || check.kind === 'consumed' || isOver) return { status: 'NO_SUCH_RECOVERY_TICKET' };
+    const { session } = check.ticket;
+    const { account, rateLimiting } = core.config;
+    const deps = { ...core, recoveryLimits: rateLimiting.accountRecovery };
+    const sent = await resendRecovery(deps, session, request.clientAddress);
+    if (!sent.ok) return { status: 'RATE_LIMITED' };
+    // The link may have been opened in a different browser from the one that requested it.
+    bindRecovery(request, session.id, account.recoverySessionTtlSeconds, core.clock.now());
+    return { status: 'SENT', progressUrl: browser.urls.absolute(`recover/progress/${session.id}`) };
+  },
+});
 
 interface Recovery {
   readonly ticketText: string;
   readonly newPassword: string;
   readonly endsApplications: boolean;
-}
-
-async function setByRecovery(recovery: Recovery, context: AccountContext): Promise<SetPassword> {
-  const { caller, core } = context;
-  // Signed-in users change their current password instead. The ticket may belong to another account.
-  if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
-  if (!core.isRecoveryOpen) return { status: 'PASSWORD_CHANGES_DISABLED' };
-  const check = await checkTicket(recovery.ticketText, context);
-  return check.kind === 'valid' ? await storePassword(recovery, check.ticket, context) : unusable(check);
 }
 
 async function storePassword(
@@ -135,22 +121,4 @@ function unusable(check: Exclude<TicketCheck, { readonly kind: 'valid' }>): SetP
     case 'rate-limited':
       throw limited({ ...check, reason: 'rate-limited' });
   }
-}
-
-async function resend(ticketText: string, context: AccountContext): Promise<Resent> {
-  const { core, browser, request } = context;
-  if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'password recovery is disabled');
-  const check = await checkTicket(ticketText, context);
-  if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
-  // Includes tickets whose recovery is too old for another email.
-  const isOver = check.kind === 'expired' && !check.isSessionOpen;
-  if (check.kind === 'unknown' || check.kind === 'consumed' || isOver) return { status: 'NO_SUCH_RECOVERY_TICKET' };
-  const { session } = check.ticket;
-  const { account, rateLimiting } = core.config;
-  const deps = { ...core, recoveryLimits: rateLimiting.accountRecovery };
-  const sent = await resendRecovery(deps, session, request.clientAddress);
-  if (!sent.ok) return { status: 'RATE_LIMITED' };
-  // The link may have been opened in a different browser from the one that requested it.
-  bindRecovery(request, session.id, account.recoverySessionTtlSeconds, core.clock.now());
-  return { status: 'SENT', progressUrl: browser.urls.absolute(`recover/progress/${session.id}`) };
 }

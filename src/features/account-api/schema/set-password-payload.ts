@@ -3,44 +3,35 @@ import { passwordSuggestions } from '#browser/password-suggestions.ts';
 import type { NewPasswordProblem } from '#domain/accounts/passwords/new-password.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { AccountContext } from '../context/account-context.ts';
-import { builder } from './builder.ts';
+import { payloadType } from './mutation.ts';
 
-const STATUSES = [
-  'ACCOUNT_LOCKED',
-  'ALLOWED',
-  'EXPIRED_RECOVERY_TICKET',
-  'INVALID_NEW_PASSWORD',
-  'NOT_ALLOWED',
-  'NOT_FOUND',
-  'NO_CURRENT_PASSWORD',
-  'NO_SUCH_RECOVERY_TICKET',
-  'PASSWORD_CHANGES_DISABLED',
-  'RECOVERY_TICKET_ALREADY_USED',
-  'WRONG_PASSWORD',
-] as const;
-
-export interface SetPassword {
-  readonly status: (typeof STATUSES)[number];
-  readonly score?: number | undefined;
-  readonly suggestions?: readonly string[];
-}
-
-const SetPasswordStatus = builder.enumType('SetPasswordStatus', { values: STATUSES });
-
-export const SetPasswordPayload = builder.objectRef<SetPassword>('SetPasswordPayload').implement({
-  fields: (t) => ({
-    status: t.expose('status', { type: SetPasswordStatus }),
-    score: t.exposeInt('score', {
-      nullable: true,
+export const SetPasswordPayload = payloadType('SetPassword', {
+  statuses: [
+    'ACCOUNT_LOCKED',
+    'ALLOWED',
+    'EXPIRED_RECOVERY_TICKET',
+    'INVALID_NEW_PASSWORD',
+    'NOT_ALLOWED',
+    'NOT_FOUND',
+    'NO_CURRENT_PASSWORD',
+    'NO_SUCH_RECOVERY_TICKET',
+    'PASSWORD_CHANGES_DISABLED',
+    'RECOVERY_TICKET_ALREADY_USED',
+    'WRONG_PASSWORD',
+  ],
+  payload: {
+    score: {
+      type: 'Int',
       description: 'zxcvbn score of a rejected password, 0 to 4; null if it was rejected for another reason.',
-    }),
-    suggestions: t.stringList({
-      nullable: true,
+    },
+    suggestions: {
+      type: ['String'],
       description: "Why a password was rejected and how to improve it, in the user's language.",
-      resolve: ({ suggestions }) => (suggestions === undefined ? undefined : [...suggestions]),
-    }),
-  }),
+    },
+  },
 });
+
+export type SetPassword = typeof SetPasswordPayload.$inferType;
 
 /** The payload for a new password that is not allowed. */
 export function invalidPassword(rejected: NewPasswordProblem, context: AccountContext): SetPassword {

@@ -13,12 +13,13 @@ import { requireSelf } from '../context/authorization.ts';
 import type { Caller } from '../context/caller.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { recordAs } from '../context/record-action.ts';
-import { builder } from './builder.ts';
+import { mutationWithPayload } from './mutation.ts';
 import { idOf } from './node.ts';
 import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from './set-password-payload.ts';
 
-const SetPasswordInput = builder.inputType('SetPasswordInput', {
-  fields: (t) => ({
+mutationWithPayload('setPassword', SetPasswordPayload, {
+  description: 'Sets the password of an account.',
+  input: (t) => ({
     userId: t.id({ required: true }),
     currentPassword: t.string({ description: 'Not required for administrators.' }),
     newPassword: t.string({ required: true }),
@@ -28,42 +29,37 @@ const SetPasswordInput = builder.inputType('SetPasswordInput', {
       description: 'Ends the sessions of clients and devices as well.',
     }),
   }),
+  resolve: async (input, context): Promise<SetPassword> => {
+    const { core, caller, reads } = context;
+    const id = idOf('User', input.userId);
+    requireSelf(context, id);
+    const { newPassword } = input;
+    if (newPassword === '') return invalidPassword({ problem: 'required' }, context);
+    if (!core.config.passwords.enabled) return { status: 'PASSWORD_CHANGES_DISABLED' };
+    const owner = await findPasswordOwner(core.database, id);
+    const rejected = await judge(newPassword, owner, context);
+    if (rejected !== undefined) return invalidPassword(rejected, context);
+    if (owner === undefined) return { status: 'NOT_FOUND' };
+    if (reads === 'anybody' && caller.kind === 'oauth') return await setAsAdmin(id, input, caller, context);
+    if (!core.config.account.passwordChangeAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };
+    if (!owner.hasPassword) return { status: 'NO_CURRENT_PASSWORD' };
+    const { currentPassword } = input;
+    if (currentPassword === undefined || currentPassword === null) {
+      throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is required');
+    }
+    // An empty password is wrong. A missing one is invalid input.
+    if (currentPassword === '') return { status: 'WRONG_PASSWORD' };
+    return caller.kind === 'browser'
+      ? await changeInBrowser(owner.user, currentPassword, input, context)
+      : await changeInApplication(id, currentPassword, input, context);
+  },
 });
 
-type Input = typeof SetPasswordInput.$inferInput;
-
-builder.mutationField('setPassword', (t) =>
-  t.field({
-    type: SetPasswordPayload,
-    description: 'Sets the password of an account.',
-    args: { input: t.arg({ type: SetPasswordInput, required: true }) },
-    resolve: async (_, { input }, context) => await setPassword(input, context),
-  }),
-);
-
-async function setPassword(input: Input, context: AccountContext): Promise<SetPassword> {
-  const { core, caller, reads } = context;
-  const id = idOf('User', input.userId);
-  requireSelf(context, id);
-  const { newPassword } = input;
-  if (newPassword === '') return invalidPassword({ problem: 'required' }, context);
-  if (!core.config.passwords.enabled) return { status: 'PASSWORD_CHANGES_DISABLED' };
-  const owner = await findPasswordOwner(core.database, id);
-  const rejected = await judge(newPassword, owner, context);
-  if (rejected !== undefined) return invalidPassword(rejected, context);
-  if (owner === undefined) return { status: 'NOT_FOUND' };
-  if (reads === 'anybody' && caller.kind === 'oauth') return await setAsAdmin(id, input, caller, context);
-  if (!core.config.account.passwordChangeAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };
-  if (!owner.hasPassword) return { status: 'NO_CURRENT_PASSWORD' };
-  const { currentPassword } = input;
-  if (currentPassword === undefined || currentPassword === null) {
-    throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is required');
-  }
-  // An empty password is wrong. A missing one is invalid input.
-  if (currentPassword === '') return { status: 'WRONG_PASSWORD' };
-  return caller.kind === 'browser'
-    ? await changeInBrowser(owner.user, currentPassword, input, context)
-    : await changeInApplication(id, currentPassword, input, context);
+/** What all ways to change a password use of the input. */
+interface Input {
+  readonly newPassword: string;
+  readonly keepOtherSessions?: boolean | null | undefined;
+  readonly endApplicationSessions?: boolean | null | undefined;
 }
 
 /**

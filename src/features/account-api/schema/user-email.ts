@@ -31,8 +31,7 @@ builder.objectField(User, 'emails', (t) =>
       state: t.arg({ type: UserEmailState, deprecationReason: 'Ignored, because all addresses are verified.' }),
       ...PAGE_ARGUMENTS,
     },
-    resolve: ({ id }, given, { load }) =>
-      connection('user_email', load.emailsOfUser, id, {}, given, userEmailModel),
+    resolve: ({ id }, given, { load }) => connection('user_email', load.emailsOfUser, id, {}, given, userEmailModel),
   }),
 );
 
