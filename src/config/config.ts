@@ -13,6 +13,7 @@ import { rule } from '#platform/config/rule.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
 import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 import { defaultHashConcurrency } from './hash-concurrency.ts';
+import { MISTAKEN_KEYS } from './mistaken-keys.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
@@ -132,7 +133,7 @@ const sections = mapping({
     .describe('Settings that may change between versions.'),
 });
 
-export const configSchema = rule(sections, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
+const checked = rule(sections, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
   if (telemetry.metrics.exporter === 'prometheus') return;
   for (const [listener, { resources }] of (http.listeners ?? []).entries()) {
     const index = resources.findIndex((resource) => resourceName(resource) === 'prometheus');
@@ -141,6 +142,8 @@ export const configSchema = rule(sections, ['http', 'telemetry'], ({ http, telem
     problem(at, '"prometheus" requires telemetry.metrics.exporter "prometheus"');
   }
 });
+
+export const configSchema = hint(checked, { mistaken: MISTAKEN_KEYS });
 
 export type ParsedConfig = z.output<typeof configSchema>;
 

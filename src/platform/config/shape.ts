@@ -23,8 +23,17 @@ export interface Hints {
   readonly aliases?: readonly string[];
   /** What to use instead of the key. */
   readonly deprecated?: string;
+  /** Only of the whole configuration. */
+  readonly mistaken?: readonly MistakenKeys[];
   /** Describes a default that depends on other settings or on the machine, or that is clearer than its number. */
   readonly defaultText?: string;
+}
+
+/** Paths of unknown keys that users try because other programs have them. */
+export interface MistakenKeys {
+  readonly keys: readonly string[];
+  /** What to use instead. */
+  readonly advice: string;
 }
 
 export const hints = z.registry<Hints>();

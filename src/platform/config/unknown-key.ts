@@ -4,25 +4,12 @@ import { type Path, pathText } from './tree.ts';
 
 /** Builds the message for an unknown key, with the most similar existing name. */
 export function unknownKeyMessage(root: MappingShape, parent: Path, name: string): string {
-  const meant = MEANT.get(pathText([...parent, name]));
-  if (meant !== undefined) return `unknown key; ${meant}`;
+  const path = pathText([...parent, name]);
+  const mistaken = root.hints.mistaken?.find(({ keys }) => keys.includes(path));
+  if (mistaken !== undefined) return `unknown key; ${mistaken.advice}`;
   const suggestion = nearestSibling(shapeAt(root, parent), parent, name) ?? sameNameElsewhere(root, name);
   return suggestion === undefined ? 'unknown key' : `unknown key; did you mean "${suggestion}"?`;
 }
-
-/** Keys of other programs and their equivalents here. */
-const MEANT: ReadonlyMap<string, string> = new Map([
-  ...['http.port', 'port', 'server.port'].map(
-    (key) => [key, 'set the port in "http.listeners[].binds[]", or in an "http.public_base" on this machine'] as const,
-  ),
-  ...['http.host', 'host', 'http.address', 'http.bind', 'server.host'].map(
-    (key) => [key, 'set the address in "http.listeners[].binds[]"'] as const,
-  ),
-  ...['http.base_url', 'http.url', 'base_url', 'public_url'].map((key) => [key, 'use "http.public_base"'] as const),
-  ...['oauth.issuer'].map((key) => [key, 'use "http.issuer"'] as const),
-  ...['smtp', 'mail', 'mailer'].map((key) => [key, 'use "email"'] as const),
-  ...['db', 'postgres', 'postgresql', 'database_url'].map((key) => [key, 'use "database.uri"'] as const),
-]);
 
 function nearestSibling(parent: Shape | undefined, path: Path, name: string): string | undefined {
   const names = [...(mappingOf(parent)?.keys ?? [])].flatMap(([key, { hints }]) => [key, ...(hints.aliases ?? [])]);
