@@ -11,6 +11,7 @@ const RANKS = [
   { log: '^src/platform/log/' },
   { postgres: '^src/platform/postgres/' },
   { platform: '^src/platform/(?!base/|log/|postgres/)' },
+  { vocabulary: '^src/vocabulary/' },
   { protocol: '^src/protocol/', config: '^src/config/' },
   { records: '^src/domain/records/' },
   { domain: '^src/domain/(?!records/)' },
@@ -49,6 +50,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/platform/([^/]+)/', pathNot: tests },
       to: { path: '^src/platform/', pathNot: '^src/platform/($1|base|log|postgres)/' },
+    },
+    {
+      name: 'vocabulary-knows-no-mechanism',
+      comment: 'the vocabulary contains names, so that it may be imported by everything above the platform',
+      severity: 'error',
+      from: { path: '^src/vocabulary/', pathNot: tests },
+      to: { path: '^src/platform/', pathNot: '^src/platform/base/' },
     },
     {
       name: 'no-feature-to-feature',

@@ -2,11 +2,12 @@ import { problemTitle } from '#browser/error-format.tsx';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { oauthJsonFormat } from '#oauth-endpoint/error-format.ts';
-import { ERROR_CODES, ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { FailedRequest } from '#platform/http/error-format.ts';
+import { ERROR_CODES, ERRORS } from '#vocabulary/errors.ts';
 import { AUTHORIZATION_TEXTS, ERROR_TEXTS, FORM_TEXTS } from './error-texts.ts';
 import { code, table } from './markdown.ts';
 

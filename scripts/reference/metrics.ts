@@ -1,5 +1,5 @@
 import type { Metric } from '../../src/platform/base/metric-kinds.ts';
-import { METRICS } from '../../src/platform/base/metric-table.ts';
+import { METRICS } from '../../src/vocabulary/metric-table.ts';
 import { code, table } from './markdown.ts';
 
 const ACROSS = { average: 'average', first: 'any', max: 'maximum', min: 'minimum', sum: 'sum' } as const;
@@ -25,7 +25,7 @@ export function metricsPage(): string {
 
 Metrics published at \`/metrics\` with \`telemetry.metrics.exporter: prometheus\`. [Monitoring](../guides/monitoring.md)
 describes how to collect them and which alerts to set up. This page is generated from the source; edit
-\`src/platform/base/metric-table.ts\`, then run \`node scripts/generate-reference.js\`.
+\`src/vocabulary/metric-table.ts\`, then run \`node scripts/generate-reference.js\`.
 
 The last column shows how the values of several processes (\`http.workers\`) are aggregated. Times are in seconds.
 Counters start at 0 and are always present. Labels never contain values from requests.

@@ -4,8 +4,9 @@
  */
 import { join } from 'node:path';
 import ts from 'typescript';
-import { ERROR_CODES, type ErrorCode } from '#platform/base/errors.ts';
+import type { ErrorCode } from '#platform/base/errors.ts';
 import { chatNames } from '#protocol/chat/names.ts';
+import { ERROR_CODES } from '#vocabulary/errors.ts';
 
 export interface RouteFacts {
   readonly method: string;

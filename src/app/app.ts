@@ -35,6 +35,7 @@ import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer } from '#platform/http/server.ts';
 import type { ServingOptions } from '#platform/http/serving.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 import { createErrorFormats, errorFormatOfPath } from './error-formats.ts';
 
 const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
@@ -103,6 +104,7 @@ export function mountFeatures(
     formatOfPath: (path: string) => errorFormatOfPath(path, config.protocolName),
     pageHeaders: PAGE_SECURITY_HEADERS,
     cookies: new Cookies({ keys: keyRing, address: urls, log, prefix: 'latchkey_' }),
+    errors: ERRORS,
     errorFormats: createErrorFormats({ issuer: config.http.issuer, pages, urls }),
   };
   const served = new Set(config.http.listeners.flatMap(({ resources }) => resources.map(({ name }) => name)));

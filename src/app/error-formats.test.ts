@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
-import { ERRORS, type ErrorCode, LatchkeyError, type LatchkeyErrorOptions } from '#platform/base/errors.ts';
+import { type ErrorCode, LatchkeyError, type LatchkeyErrorOptions } from '#platform/base/errors.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
@@ -12,6 +12,7 @@ import type { FailedRequest } from '#platform/http/error-format.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { ErrorFormat } from '#platform/http/route.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 import { createErrorFormats } from './error-formats.ts';
 
 const ISSUER = 'https://auth.example.test/';

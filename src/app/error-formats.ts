@@ -5,9 +5,10 @@ import { graphqlFormat } from '#features/account-api/error-format.ts';
 import { adminJsonFormat } from '#features/admin-api/error-format.ts';
 import { chatJsonFormat } from '#features/chat-compat/error-format.ts';
 import { oauthJsonFormat } from '#oauth-endpoint/error-format.ts';
-import { type ErrorFormats, renderPlainJson } from '#platform/http/error-format.ts';
+import { type ErrorFormats, plainJsonFormat } from '#platform/http/error-format.ts';
 import type { ErrorFormat } from '#platform/http/route.ts';
 import { chatNames } from '#protocol/chat/names.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 
 /** Path below the prefix of the chat protocol that browsers visit. */
 const SSO_REDIRECT = /^client\/[^/]+\/login\/sso\/redirect(?:\/|$)/;
@@ -25,7 +26,7 @@ export function createErrorFormats(options: { issuer: string; pages: Pages; urls
       wrongBodyType: 'invalid_request',
     },
     page: { render: pageFormat(options.pages, options.urls), cors: 'none', wrongBodyType: 'unsupported_media_type' },
-    'plain-json': { render: renderPlainJson, cors: 'none', wrongBodyType: 'unsupported_media_type' },
+    'plain-json': { render: plainJsonFormat(ERRORS), cors: 'none', wrongBodyType: 'unsupported_media_type' },
   };
 }
 

@@ -2,7 +2,6 @@
 import type { Config } from '#config/config.ts';
 import { tableOf } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
-import { FLOW_RESULTS, UPSTREAM_CALLBACK_RESULTS, UPSTREAM_LOGIN_RESULTS } from '#platform/base/metric-labels.ts';
 import { type Metrics, metrics } from '#platform/base/metrics.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { HttpServer } from '#platform/http/server.ts';
@@ -12,6 +11,7 @@ import type { Gauges } from '#platform/metrics/registry.ts';
 import { listActiveCalls } from '#platform/outbound-http/call-metrics.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { readServerVersion } from '#platform/postgres/database-facts.ts';
+import { FLOW_RESULTS, UPSTREAM_CALLBACK_RESULTS, UPSTREAM_LOGIN_RESULTS } from '#vocabulary/metric-labels.ts';
 import { sweeps } from './sweeps.ts';
 
 export interface GaugeDeps {

@@ -1,15 +1,16 @@
 import type { VNode } from 'preact';
-import { ERRORS, type ErrorCode, type ErrorPageText, type LatchkeyError } from '#platform/base/errors.ts';
+import type { ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { prefersJson } from '#platform/http/accept.ts';
 import {
   describeForDevelopers,
   errorHeaders,
   type FailedRequest,
+  plainJsonFormat,
   type RenderError,
-  renderPlainJson,
 } from '#platform/http/error-format.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
+import { ERRORS, type ErrorPageText } from '#vocabulary/errors.ts';
 import { LinkButton } from './components/buttons.tsx';
 import { Heading } from './components/text.tsx';
 import type { MessageKey, Translations } from './i18n/translations.ts';
@@ -23,21 +24,23 @@ const NO_QUERY = FormParameters.of({});
  * ask for JSON at a page's URL get JSON.
  */
 export function pageFormat(pages: Pages, urls: Urls): RenderError {
+  const renderJson = plainJsonFormat(ERRORS);
   return (error, failed): HttpResponse => {
     if (error.code === 'embedding_refused') return { status: 403, headers: noStore };
-    if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);
+    if (prefersJson(failed.headers.accept)) return renderJson(error, failed);
     const { headers, cookies } = failed;
+    const row = ERRORS[error.code];
     const translations = pages.language({ headers, cookies, query: NO_QUERY });
     const problem = {
       code: error.code,
-      description: DESCRIBED.has(ERRORS[error.code].page) ? describeForDevelopers(error, failed.requestId) : undefined,
+      description: DESCRIBED.has(row.page) ? describeForDevelopers(error, row, failed.requestId) : undefined,
       requestId: failed.requestId,
       link: linkFor(error, failed, urls),
       address: error.code === 'cross_site_request' ? urls.base : undefined,
       otherWay: error.code === 'upstream_unavailable' ? error.restartPath : undefined,
     };
     return pages.answer({
-      status: ERRORS[error.code].status,
+      status: row.status,
       title: problemTitle(translations, error.code),
       translations,
       headers: errorHeaders(error),

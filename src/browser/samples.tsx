@@ -1,5 +1,5 @@
 /** Samples of the pages that all features share. */
-import { ERROR_CODES } from '#platform/base/errors.ts';
+import { ERROR_CODES } from '#vocabulary/errors.ts';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
 import { ProblemPage, problemTitle } from './error-format.tsx';
 import { pageSample, SAMPLE_ACTION } from './sample.ts';

@@ -1,8 +1,9 @@
 /** Metrics of the OAuth endpoints. Used only when metrics are enabled. */
-import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
-import { OAUTH_RESULTS } from '#platform/base/metric-labels.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
 import type { TokenKind } from '#protocol/oauth/token-format.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
+import { OAUTH_RESULTS } from '#vocabulary/metric-labels.ts';
 
 export type OAuthResult = (typeof OAUTH_RESULTS)[number];
 

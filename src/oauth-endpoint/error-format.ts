@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import type { ErrorCode } from '#platform/base/errors.ts';
 import {
   describeForDevelopers,
   errorHeaders,
@@ -6,6 +6,7 @@ import {
   type RenderError,
 } from '#platform/http/error-format.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 
 /** RFC 6749 5.2: 401 if the client did not authenticate, 400 for other rejections. */
 const STATUSES: Partial<Record<ErrorCode, number>> = {
@@ -41,7 +42,8 @@ export function oauthJsonFormat(issuer: string): RenderError {
   const realm = plainDescription(issuer);
   return (error, failed): HttpResponse => {
     const { code } = error;
-    const { oauth, status } = ERRORS[code];
+    const row = ERRORS[code];
+    const { oauth, status } = row;
     const thrown = errorHeaders(error);
     const headers: Record<string, string> = { pragma: 'no-cache' };
     if (CHALLENGES[code] === 'Basic') headers['www-authenticate'] = `Basic realm="${realm}"`;
@@ -50,7 +52,7 @@ export function oauthJsonFormat(issuer: string): RenderError {
     const isForCredentials = CREDENTIAL_CODES.has(code) && thrown['www-authenticate'] !== undefined;
     return json(
       isForCredentials ? 401 : (STATUSES[code] ?? status),
-      { error: oauth, error_description: describeForDevelopers(error, failed.requestId) },
+      { error: oauth, error_description: describeForDevelopers(error, row, failed.requestId) },
       { ...headers, ...thrown },
     );
   };

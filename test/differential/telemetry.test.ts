@@ -205,7 +205,7 @@ describe('OTLP/JSON as the OpenTelemetry transformer', () => {
       }),
       count: 1_000,
       ours: async (observations) =>
-        canonicalText(metricsJson(SOURCE, await valuesOf(observations), { startedAt: 1, now: observations.now })),
+        canonicalText(metricsJson(SOURCE, {}, await valuesOf(observations), { startedAt: 1, now: observations.now })),
       library: (observations) => canonicalText(JsonMetricsSerializer.serializeRequest(metricsOf(observations))),
       decisions: {},
     });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SigningKeySource } from '#domain/keys/read-signing-keys.ts';
-import { METRICS } from '#platform/base/metric-table.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
@@ -14,6 +13,7 @@ import { selfSigned } from '#test/support/self-signed.ts';
 import { RESOURCES, startService, type TestService } from '#test/support/service.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { METRICS } from '#vocabulary/metric-table.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SECRET = 'confidential-secret';

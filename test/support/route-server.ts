@@ -12,6 +12,7 @@ import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '#platform/http/server.ts';
 import type { ServerLimits } from '#platform/http/serving.ts';
 import { LogWriter, type LogWriterOptions } from '#platform/log/log-writer.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 
 const UNLIMITED = { burstMs: 0, perSecondMs: 1 };
 
@@ -92,6 +93,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     pageHeaders: PAGE_SECURITY_HEADERS,
     log,
     cookies: new Cookies({ keys: TEST_KEYS, address: urls, log, prefix: 'latchkey_' }),
+    errors: ERRORS,
     errorFormats: createErrorFormats({ issuer: urls.base, pages, urls }),
     lag: options.lag ?? { isLagging: false },
     tracing: options.tracing ?? new ReceivedTraces(true),

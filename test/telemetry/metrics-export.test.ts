@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openMetrics } from '#app/service/open-metrics.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { METRICS } from '#platform/base/metric-table.ts';
 import { metrics, reportTo } from '#platform/base/metrics.ts';
 import { type Collector, metricsOf, startCollector } from '#test/support/collector.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { until } from '#test/support/route-server.ts';
 import { startService } from '#test/support/service.ts';
+import { METRICS } from '#vocabulary/metric-table.ts';
 
 let collector: Collector;
 let log: RecordingLog;

@@ -4,6 +4,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { type MetricsPage, reportTo } from '#platform/base/metrics.ts';
 import type { MetricsRegistry } from '#platform/metrics/registry.ts';
+import { METRICS } from '#vocabulary/metric-table.ts';
 import { openPost, sourceOf } from './post-documents.ts';
 
 export interface OpenMetrics {
@@ -30,7 +31,7 @@ export async function openMetrics(
   const { exporter, intervalMs } = metrics;
   if (exporter === 'none') return undefined;
   const { MetricsRegistry, renderMetrics } = await import('#platform/metrics/registry.ts');
-  const registry = new MetricsRegistry();
+  const registry = new MetricsRegistry(METRICS);
   reportTo(registry);
   if (exporter !== 'prometheus') {
     const { MetricsExporter } = await import('#platform/metrics/metrics-exporter.ts');

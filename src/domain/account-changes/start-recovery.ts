@@ -9,13 +9,13 @@ import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
-import type { FlowResult } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import { lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { FlowResult } from '#vocabulary/metric-labels.ts';
 import type { RecoverySession } from './recovery-session.ts';
 
 /** Name of the jobs that look up the address and send the email. */

@@ -11,13 +11,13 @@ import { deleteOldest, type SweepRow } from '#domain/clean-up/sweep.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
-import { LIMITER_LABELS } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { evenWhenOver } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { LIMITER_LABELS } from '#vocabulary/metric-labels.ts';
 import { bucketIsOfLater, chargeCtes, refundCtes } from './charge-sql.ts';
 import { type QueueState, requireMailsInTime } from './late-mails.ts';
 

@@ -1,10 +1,11 @@
 /** The handler of `/graphql`. Because loading takes time, it is loaded after startup or with the first request. */
 import { execute, GraphQLError, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
-import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { logError } from '#platform/http/error-log.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 import { complexityOf } from './complexity.ts';
 import { AccountContext } from './context/account-context.ts';
 import { AnswerSize, measureFields } from './context/answer-size.ts';
@@ -193,7 +194,7 @@ export class GraphqlEndpoint {
     if (cause instanceof LatchkeyError && cause.code !== 'internal') {
       const message = cause.description ?? ERRORS[cause.code].description ?? cause.code;
       const retryAfter = cause.retryAfterSeconds;
-      logError(log, cause);
+      logError(log, cause, ERRORS);
       return {
         message,
         extensions: { code: graphqlCode(cause.code), ...(retryAfter !== undefined && { retryAfter }) },

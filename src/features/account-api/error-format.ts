@@ -1,6 +1,7 @@
 import { PROOF_CODES } from '#oauth-endpoint/token-challenges.ts';
-import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import type { ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 import { graphqlResponse } from './response.ts';
 
 /** Codes whose `extensions.code` is not their name in capitals (account-graphql 1.4). */
@@ -23,8 +24,9 @@ export function graphqlCode(code: ErrorCode): string {
 
 /** Renders errors of requests that were not executed in the same shape as field errors (account-graphql 1.4). */
 export const graphqlFormat: RenderError = (error, { requestId, headers }) => {
-  const status = PROOF_CODES.has(error.code) ? 401 : ERRORS[error.code].status;
-  const message = error.code === 'internal' ? 'Internal server error' : describeForDevelopers(error, requestId);
+  const row = ERRORS[error.code];
+  const status = PROOF_CODES.has(error.code) ? 401 : row.status;
+  const message = error.code === 'internal' ? 'Internal server error' : describeForDevelopers(error, row, requestId);
   const body = {
     errors: [{ message: message ?? error.code, extensions: { code: graphqlCode(error.code), requestId } }],
   };

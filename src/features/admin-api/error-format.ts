@@ -1,7 +1,8 @@
 import { PROOF_CODES } from '#oauth-endpoint/token-challenges.ts';
-import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import type { ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
 import { json } from '#platform/http/response.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
 
 const TITLES = { refusal: 'The request was rejected', fault: 'The service could not process the request' } as const;
 const RETRY_SECONDS = '5';
@@ -29,13 +30,13 @@ export function adminCode(code: ErrorCode): string {
 
 /** `{ errors: [{ title, status, code, detail?, source?, id? }] }` (operations 4.2). */
 export const adminJsonFormat: RenderError = (error, { requestId }) => {
-  const { kind } = ERRORS[error.code];
+  const row = ERRORS[error.code];
   const status = adminStatus(error.code);
-  const detail = describeForDevelopers(error, requestId);
+  const detail = describeForDevelopers(error, row, requestId);
   const { pointer, parameter } = error.members;
   const source = pointer === undefined ? parameter !== undefined && { parameter } : { pointer };
   const body = {
-    title: detail ?? TITLES[kind],
+    title: detail ?? TITLES[row.kind],
     status: String(status),
     code: adminCode(error.code),
     detail,

@@ -1,10 +1,11 @@
 /** Metrics of the chat client routes. Used only when metrics are enabled. */
-import { ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
-import type { CHAT_RESULTS } from '#platform/base/metric-labels.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import type { TokenSource } from '#protocol/oauth/token-format.ts';
+import { ERRORS } from '#vocabulary/errors.ts';
+import type { CHAT_RESULTS } from '#vocabulary/metric-labels.ts';
 
 type ChatResult = (typeof CHAT_RESULTS)[number];
 

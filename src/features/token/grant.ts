@@ -8,7 +8,6 @@ import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
-import type { GRANT_TYPE_LABELS } from '#platform/base/metric-labels.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -18,6 +17,7 @@ import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
+import type { GRANT_TYPE_LABELS } from '#vocabulary/metric-labels.ts';
 
 /** A grant type at the token endpoint. */
 export interface Grant {

@@ -1,4 +1,4 @@
-/** Description of a metric in `metric-table.ts`. */
+/** Description of a metric. */
 export interface Metric<Kind extends 'counter' | 'gauge' | 'histogram', Label extends string> {
   readonly kind: Kind;
   readonly help: string;
@@ -12,6 +12,11 @@ export interface Metric<Kind extends 'counter' | 'gauge' | 'histogram', Label ex
   /** Name in the OpenTelemetry semantic conventions, if they define one. */
   readonly openTelemetry?: string;
 }
+
+export type MetricRow = Metric<'counter' | 'gauge' | 'histogram', string>;
+
+/** Metrics by name. */
+export type MetricRows = Readonly<Record<string, MetricRow>>;
 
 type Options<Kind extends 'counter' | 'gauge' | 'histogram'> = Pick<Metric<Kind, string>, 'across' | 'openTelemetry'>;
 

@@ -6,10 +6,10 @@
  *
  * See decision 0028.
  */
-import type { METRICS, MetricName } from './metric-table.ts';
+import type { MetricName, MetricTable } from './metric-table.ts';
 
 type NameOf<Kind> = {
-  [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends Kind ? Name : never;
+  [Name in MetricName]: MetricTable[Name]['kind'] extends Kind ? Name : never;
 }[MetricName];
 
 export type CounterName = NameOf<'counter'>;
@@ -17,7 +17,7 @@ export type GaugeName = NameOf<'gauge'>;
 export type HistogramName = NameOf<'histogram'>;
 
 /** One value for each label of the metric. */
-export type LabelsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['labels'][number], string>>;
+export type LabelsOf<Name extends MetricName> = Readonly<Record<MetricTable[Name]['labels'][number], string>>;
 
 export interface Metrics {
   /** @param amount defaults to 1; 0 only creates the series */

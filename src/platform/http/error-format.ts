@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type LatchkeyError } from '#platform/base/errors.ts';
+import type { ErrorCode, ErrorRow, ErrorTable, LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from './request-context.ts';
 import { type HttpResponse, json } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
@@ -35,11 +35,14 @@ export function errorHeaders(error: LatchkeyError): Record<string, string> {
   return headers;
 }
 
-/** Returns the error description for developers: the thrower's, or the default for the code. */
-export function describeForDevelopers(error: LatchkeyError, requestId: string): string | undefined {
+/**
+ * Returns the error description for developers: the thrower's, or the default for the code.
+ * @param row of the code
+ */
+export function describeForDevelopers(error: LatchkeyError, row: ErrorRow, requestId: string): string | undefined {
   // The cause is only in the log, under this reference.
   if (error.code === 'internal') return `internal error, reference ${requestId}`;
-  const description = error.description ?? ERRORS[error.code].description;
+  const description = error.description ?? row.description;
   return description === undefined ? undefined : plainDescription(description);
 }
 
@@ -49,14 +52,11 @@ export function plainDescription(description: string): string {
 }
 
 /** Renders `{ error, error_description?, request_id }` for machine clients without a standard error format. */
-export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): HttpResponse {
-  return json(
-    ERRORS[error.code].status,
-    {
-      error: error.code,
-      error_description: describeForDevelopers(error, failed.requestId),
-      request_id: failed.requestId,
-    },
-    errorHeaders(error),
-  );
+export function plainJsonFormat(errors: ErrorTable): RenderError {
+  return (error, { requestId }) => {
+    const row = errors[error.code];
+    const description = describeForDevelopers(error, row, requestId);
+    const body = { error: error.code, error_description: description, request_id: requestId };
+    return json(row.status, body, errorHeaders(error));
+  };
 }

@@ -1,12 +1,12 @@
-import { ERRORS, type LatchkeyError } from '#platform/base/errors.ts';
+import type { ErrorTable, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 
 /**
  * Logs the error of a request. Faults are logged with their cause, refusals with their code at DEBUG. The code that
  * refuses a request logs what operators need to know (`auth.refused`), and the request line contains the rest.
  */
-export function logError(log: Log, error: LatchkeyError): void {
-  if (ERRORS[error.code].kind === 'fault') logFault(log, error);
+export function logError(log: Log, error: LatchkeyError, errors: ErrorTable): void {
+  if (errors[error.code].kind === 'fault') logFault(log, error);
   else log.debug('http.refused', 'request rejected', { code: error.code, ...error.details });
 }
 

@@ -1,6 +1,6 @@
-import { LatchkeyError } from '#platform/base/errors.ts';
+import { type ErrorTable, LatchkeyError } from '#platform/base/errors.ts';
 import { failureReports } from '#platform/base/failure-reports.ts';
-import { describeError, type Log } from '#platform/base/log.ts';
+import { describeError } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ErrorFormats, FailedRequest } from './error-format.ts';
@@ -18,6 +18,7 @@ const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
 export interface ResponderOptions {
   readonly log: LogWriter;
+  readonly errors: ErrorTable;
   readonly errorFormats: ErrorFormats;
   readonly headers: CommonHeaders;
   readonly address: PublicAddress;
@@ -62,12 +63,12 @@ export class Responder {
 
   /** Responds with a thrown error in the error format of the request, and logs what operators need to know. */
   answerFailure(exchange: Exchange, thrown: unknown): void {
-    const { errorFormats, log } = this.#options;
-    const error = reportFailure(log, thrown, exchange);
+    const { errorFormats } = this.#options;
+    const error = reportFailure(this.#options, thrown, exchange);
     try {
       this.answer(exchange, errorFormats[exchange.errorFormat].render(error, this.#failed(exchange, error)));
     } catch (defect) {
-      reportFailure(log, defect, exchange);
+      reportFailure(this.#options, defect, exchange);
       this.answer(exchange, { status: 500, headers: {} });
     }
   }
@@ -131,7 +132,11 @@ export class Responder {
 }
 
 /** Converts and logs the error that ended a request. Everything that was not thrown deliberately becomes `internal`. */
-function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyError {
+function reportFailure(
+  { errors, log }: Pick<ResponderOptions, 'errors' | 'log'>,
+  thrown: unknown,
+  exchange: Exchange,
+): LatchkeyError {
   const isUnexpected = !(thrown instanceof LatchkeyError) || thrown.code === 'internal';
   if (isUnexpected) failureReports?.report(thrown, { name: nameOf(exchange), task: exchange.task });
   if (!(thrown instanceof LatchkeyError)) {
@@ -139,7 +144,7 @@ function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyE
     log.error('error', message, { stack });
     return new LatchkeyError('internal', { cause: thrown });
   }
-  logError(log, thrown);
+  logError(log, thrown, errors);
   return thrown;
 }
 

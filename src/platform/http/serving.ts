@@ -2,6 +2,7 @@
  * The settings for answering requests: routes, rules, error formats and limits. A configuration reload replaces them as
  * a whole (operations 8.6). Requests in progress keep their settings.
  */
+import type { ErrorTable } from '#platform/base/errors.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import { TrustedProxies } from './client-address.ts';
 import type { Cookies } from './cookies.ts';
@@ -29,6 +30,7 @@ export interface ServingOptions {
   /** Headers of all responses of routes with the error format `page`. */
   readonly pageHeaders: Readonly<Record<string, string>>;
   readonly cookies: Cookies;
+  readonly errors: ErrorTable;
   readonly errorFormats: ErrorFormats;
 }
 
@@ -69,7 +71,8 @@ export class Serving {
   readonly #tables: ReadonlyMap<string, RouteTable>;
 
   constructor(options: ServingOptions, { log, inFlight, isClosing, work }: ServerParts) {
-    const { address, cookies, errorFormats, formatOfPath, http, isAvailable, limits, pageHeaders, routes } = options;
+    const { address, cookies, errorFormats, errors, formatOfPath, http, isAvailable, limits, pageHeaders, routes } =
+      options;
     this.limits = limits;
     this.proxies = new TrustedProxies(http.trustedProxies);
     this.untrustedProxies = new UntrustedProxies(log, http.trustedProxies);
@@ -90,6 +93,7 @@ export class Serving {
     this.responder = new Responder({
       log,
       address,
+      errors,
       errorFormats,
       headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts, pageHeaders }),
       maxRequestsPerConnection: limits.maxRequestsPerConnection,

@@ -13,7 +13,7 @@ import type { MetricsRegistry } from './registry.ts';
 const CLOSE_MS = 4_500;
 
 export interface MetricsExporterOptions extends OtlpSource {
-  readonly registry: Pick<MetricsRegistry, 'values'>;
+  readonly registry: Pick<MetricsRegistry, 'table' | 'values'>;
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,7 +74,7 @@ export class MetricsExporter {
   async #sendOnce(): Promise<string | undefined> {
     const { clock, registry, post, ...source } = this.#options;
     const values = await registry.values();
-    const document = metricsJson(source, values, { startedAt: this.#startedAt, now: clock.now() });
+    const document = metricsJson(source, registry.table, values, { startedAt: this.#startedAt, now: clock.now() });
     return await deliver((signal) => post(document, signal), this.#closing.signal);
   }
 }

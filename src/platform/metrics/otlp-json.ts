@@ -1,10 +1,9 @@
 /**
  * Encodes metrics as OTLP/JSON, which collectors accept at `/v1/metrics`. Names and labels follow the OpenTelemetry
  * semantic conventions where they exist. The other names are chosen so that OpenTelemetry's conversion to Prometheus
- * restores the names in `metric-table.ts`.
+ * restores the names in the table.
  */
-import type { Metric } from '#platform/base/metric-kinds.ts';
-import { METRICS } from '#platform/base/metric-table.ts';
+import type { MetricRows } from '#platform/base/metric-kinds.ts';
 import { encodeAttributes, encodeResource, encodeScope, type OtlpSource } from '#platform/base/otlp.ts';
 import type { MetricValues } from './registry.ts';
 
@@ -13,8 +12,6 @@ type Point = Reported['values'][number];
 
 /** Cumulative since the process started. */
 const CUMULATIVE = 2;
-
-const TABLE: ReadonlyMap<string, Metric<'counter' | 'gauge' | 'histogram', string>> = new Map(Object.entries(METRICS));
 
 /** Metrics that prom-client names itself. */
 const PROCESS_NAMES: ReadonlyMap<string, string> = new Map([
@@ -41,19 +38,24 @@ interface Period {
   readonly now: number;
 }
 
-export function metricsJson(source: OtlpSource, values: MetricValues, period: Period): string {
-  const metrics = values.map((metric) => encodeMetric(metric, period)).filter((metric) => metric !== undefined);
+/** @param table of the reported metrics */
+export function metricsJson(source: OtlpSource, table: MetricRows, values: MetricValues, period: Period): string {
+  const metrics = values
+    .map((metric) => encodeMetric(metric, table[metric.name]?.openTelemetry, period))
+    .filter((metric) => metric !== undefined);
   const scopeMetrics = [{ scope: encodeScope(source), metrics }];
   return JSON.stringify({ resourceMetrics: [{ resource: encodeResource(source), scopeMetrics }] });
 }
 
-function encodeMetric(metric: Reported, period: Period) {
+/** @param convention its name in the OpenTelemetry semantic conventions, if they define one */
+function encodeMetric(metric: Reported, convention: string | undefined, period: Period) {
   const { name, help: description } = metric;
   // The library uses strings such as `counter`, but its types declare a number.
   const type = String(metric.type);
-  const shared = { name: nameOf(name), description, unit: unitOf(name) };
+  const attributes = (labels: Point['labels']) => encodeAttributes(convention === undefined ? labels : renamed(labels));
+  const shared = { name: convention ?? nameOf(name), description, unit: unitOf(name) };
   if (type === 'histogram') {
-    const dataPoints = histogramPoints(metric, period);
+    const dataPoints = histogramPoints(metric, attributes, period);
     if (dataPoints.length === 0) return undefined;
     return { ...shared, histogram: { dataPoints, aggregationTemporality: CUMULATIVE } };
   }
@@ -61,11 +63,11 @@ function encodeMetric(metric: Reported, period: Period) {
   // JSON cannot represent values that have not been measured yet.
   const dataPoints = metric.values
     .filter(({ value }) => Number.isFinite(value))
-    .map(({ labels, value }) => ({ attributes: attributesOf(name, labels), ...times, asDouble: value }));
+    .map(({ labels, value }) => ({ attributes: attributes(labels), ...times, asDouble: value }));
   if (dataPoints.length === 0) return undefined;
   const isMonotonic = type === 'counter';
   // Parts of a total, such as connections, are summed over processes.
-  const isSum = isMonotonic || TABLE.get(name)?.openTelemetry !== undefined;
+  const isSum = isMonotonic || convention !== undefined;
   return isSum
     ? { ...shared, sum: { dataPoints, aggregationTemporality: CUMULATIVE, isMonotonic } }
     : { ...shared, gauge: { dataPoints } };
@@ -80,7 +82,7 @@ interface Histogram {
   count: number;
 }
 
-function histogramPoints({ name, values }: Reported, period: Period) {
+function histogramPoints({ name, values }: Reported, attributes: (labels: Point['labels']) => unknown, period: Period) {
   const histograms = new Map<string, Histogram>();
   for (const point of values) {
     const { le, ...labels } = point.labels;
@@ -96,7 +98,7 @@ function histogramPoints({ name, values }: Reported, period: Period) {
     }
   }
   return [...histograms.values()].map(({ labels, bounds, counts, sum, count }) => ({
-    attributes: attributesOf(name, labels),
+    attributes: attributes(labels),
     ...timesOf(period),
     count: String(count),
     sum,
@@ -110,8 +112,7 @@ function timesOf({ startedAt, now }: Period) {
 }
 
 function nameOf(name: string): string {
-  const known = TABLE.get(name)?.openTelemetry ?? PROCESS_NAMES.get(name);
-  return known ?? name.replace(/(?:_seconds|_bytes)?(?:_total)?$/, '').replace('_', '.');
+  return PROCESS_NAMES.get(name) ?? name.replace(/(?:_seconds|_bytes)?(?:_total)?$/, '').replace('_', '.');
 }
 
 function unitOf(name: string): string {
@@ -119,8 +120,7 @@ function unitOf(name: string): string {
   return name.endsWith('_bytes') ? 'By' : '';
 }
 
-function attributesOf(name: string, labels: Point['labels']) {
-  const isKnown = TABLE.get(name)?.openTelemetry !== undefined;
-  const renamed = Object.entries(labels).map(([label, value]) => [(isKnown && ATTRIBUTES.get(label)) || label, value]);
-  return encodeAttributes(Object.fromEntries(renamed));
+/** Renames labels to attributes of the semantic conventions. */
+function renamed(labels: Point['labels']): Point['labels'] {
+  return Object.fromEntries(Object.entries(labels).map(([label, value]) => [ATTRIBUTES.get(label) ?? label, value]));
 }

@@ -14,8 +14,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client';
-import type { Metric } from '#platform/base/metric-kinds.ts';
-import { METRICS } from '#platform/base/metric-table.ts';
+import type { MetricRow, MetricRows } from '#platform/base/metric-kinds.ts';
 import type {
   CounterName,
   GaugeName,
@@ -39,14 +38,17 @@ type SharedOptions = Pick<GaugeConfiguration<string>, 'aggregator' | 'help' | 'l
 const GC_BUCKETS = [0.001, 0.01, 0.1, 1];
 
 export class MetricsRegistry implements Metrics {
+  readonly table: MetricRows;
   readonly #registry = new Registry();
   readonly #counters = new Map<string, Counter>();
   readonly #gauges = new Map<string, Gauge>();
   readonly #histograms = new Map<string, Histogram>();
   readonly #readers: Gauges[] = [];
 
-  constructor() {
-    for (const [name, metric] of Object.entries(METRICS)) this.#add(name, metric);
+  /** @param table every metric that is reported */
+  constructor(table: MetricRows) {
+    this.table = table;
+    for (const [name, metric] of Object.entries(table)) this.#add(name, metric);
     collectDefaultMetrics({ register: this.#registry, gcDurationBuckets: GC_BUCKETS });
   }
 
@@ -70,7 +72,7 @@ export class MetricsRegistry implements Metrics {
     return await outside(this.#registry.getMetricsAsJSON());
   }
 
-  #add(name: string, metric: Metric<'counter' | 'gauge' | 'histogram', string>): void {
+  #add(name: string, metric: MetricRow): void {
     const { help, labels: labelNames, across = 'sum' } = metric;
     const options: SharedOptions = {
       name,
