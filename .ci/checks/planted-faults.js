@@ -101,6 +101,16 @@ const FAULTS = [
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a vocabulary that imports a mechanism of the platform',
+    says: /vocabulary-knows-no-mechanism: \S+ids\.ts -> \S+statement\.ts/,
+    plant: (at) =>
+      appendFileSync(
+        at('src/vocabulary/ids.ts'),
+        "\nexport type { Statement } from '#platform/postgres/statement.ts';\n",
+      ),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'an application in the browser that imports the server',
     says: /web-imports: web\/routes\.ts/,
     plant: (at) =>

@@ -3,7 +3,7 @@ import { loadConfig } from '#config/load.ts';
 import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
 import { InstanceState } from '#domain/instance-state.ts';
-import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
@@ -16,6 +16,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { sweeps } from './sweeps.ts';
 
 const MINUTE = 60;

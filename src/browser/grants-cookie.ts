@@ -3,9 +3,9 @@
  * code was entered here (oauth 10.3). A cookie lists them.
  */
 import { epochSeconds } from '#platform/base/clock.ts';
-import type { AuthorizationGrantId, DeviceCodeGrantId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { AuthorizationGrantId, DeviceCodeGrantId } from '#vocabulary/ids.ts';
 
 const MAX_GRANTS = 10;
 const LIFETIME_SECONDS = 3600;

@@ -4,10 +4,11 @@
  */
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { type ClientId, type OAuth2SessionId, parseId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { querySeparator } from '#protocol/oauth/authorization-response.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import type { ClientId, OAuth2SessionId } from '#vocabulary/ids.ts';
 
 export interface LogoutRequest {
   /** Undefined if the request did not name a client. `redirectUri` is then undefined too. */

@@ -10,11 +10,12 @@ import type { CompletionOutcome, CompletionRequest } from '#domain/login-complet
 import type { SessionCredentials } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
 import { findPendingLogin, type PendingLogin } from '#domain/second-factors/pending-login.ts';
-import { newId, type PendingLoginId, parseId } from '#platform/base/ids.ts';
+import { newId, parseId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 import type { PageDeps } from './browser.ts';
 
 const LOGIN_COOKIE: Cookie = { name: 'login', maxAgeSeconds: 600 };

@@ -2,9 +2,10 @@
  * Which recoveries were started in this browser (browser-flows 2.1). Their pages show the entered address, so no other
  * browser may see them: an ID is not a secret.
  */
-import { parseId, type RecoverySessionId, timeOfId } from '#platform/base/ids.ts';
+import { parseId, timeOfId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { RecoverySessionId } from '#vocabulary/ids.ts';
 
 const RECOVERIES_COOKIE: Cookie = { name: 'recoveries' };
 const MAX_RECOVERIES = 4;

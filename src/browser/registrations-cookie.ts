@@ -2,9 +2,10 @@
  * Which registrations were started in this browser (browser-flows 2.1). A cookie lists them. They can be continued only
  * here, so that a user cannot be signed in to an account prepared by someone else (security S-59).
  */
-import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
+import { parseId, timeOfId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 
 const REGISTRATIONS_COOKIE: Cookie = { name: 'registrations' };
 const MAX_REGISTRATIONS = 8;

@@ -3,11 +3,12 @@
  * the browser that requested it (RFC 6749 10.12).
  */
 import { epochSeconds } from '#platform/base/clock.ts';
-import { parseId, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { Cookie, JsonValue } from '#platform/http/cookies.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { UpstreamAuthorizationId, UpstreamLinkId } from '#vocabulary/ids.ts';
 
 export const UPSTREAM_COOKIE: Cookie = { name: 'upstream' };
 

@@ -1,6 +1,6 @@
 /** A request of `/reauth` to reauthenticate the user at a provider, sealed into the URL of the provider's button. */
-import type { BrowserSessionId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 
 export const REAUTH_FIELD = 'reauth';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findUser } from '#domain/accounts/find-user.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
-import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { type Cookie, Cookies, type JsonValue } from '#platform/http/cookies.ts';
@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { Urls } from './urls.ts';
 import { KNOWN_COOKIE, SESSION_COOKIE, type ViewerRequest, Viewers } from './viewer.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -8,6 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { beginRegistration, openEstimator } from '#test/support/registering.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { demoteAdminCommand, listAdminUsersCommand, promoteAdminCommand } from './admins.ts';
 import { lockUserCommand, unlockUserCommand } from './lock-user.ts';

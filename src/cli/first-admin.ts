@@ -4,10 +4,10 @@ import { hasUsers } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { OPERATOR, recordAdminAction } from '#domain/audit/record-admin-action.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountDeps } from './accounts.ts';
 import { hashNewPassword } from './password-input.ts';
 

@@ -2,9 +2,9 @@ import type { OpenedCompatSession } from '#domain/compat-sessions/open-compat-se
 import { openCompatSessionForOperator } from '#domain/compat-sessions/open-for-operator.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { CompatSessionId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { isDeviceId } from '#protocol/chat/device-id.ts';
+import type { CompatSessionId } from '#vocabulary/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
 import { recordOfOperator } from './operator-change.ts';

@@ -2,7 +2,7 @@ import { describeUser } from '#domain/administration/describe-user.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { type EndedSessions, endedDocument, endedSessions } from './ended-sessions.ts';
 import { accountAction, operatorChange } from './operator-change.ts';

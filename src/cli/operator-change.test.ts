@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { demoteAdminCommand, promoteAdminCommand } from './admins.ts';
 import { deleteClientCommand } from './delete-client.ts';

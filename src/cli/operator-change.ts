@@ -6,8 +6,8 @@ import {
   recordedChange,
 } from '#domain/audit/record-admin-action.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 interface Deps {
   readonly database: Database;

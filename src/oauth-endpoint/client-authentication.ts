@@ -9,7 +9,6 @@ import { namedClientId } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
 import { isReplay, onceFor } from '#domain/limits/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -18,6 +17,7 @@ import { isMissingReference } from '#platform/postgres/failures.ts';
 import { isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
 import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import {
   type AssertionAudiences,
   type AssertionOutcome,

@@ -1,7 +1,7 @@
 /** How callers present an access token at a resource of this service, and the challenges for rejected tokens. */
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import { parseBearer, parseDpop } from '#protocol/oauth/presented-credentials.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { dpopChallenge } from './dpop-proofs.ts';
 
 export interface PresentedToken {

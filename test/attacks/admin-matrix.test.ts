@@ -3,7 +3,8 @@
  * absent objects and invalid input (operations 10.8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { insertTestAccount } from '../support/accounts.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { ChatClient } from '../support/chat-client.ts';

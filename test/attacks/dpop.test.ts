@@ -4,7 +4,6 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -21,6 +20,7 @@ import {
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const TOKEN_URL = `${TEST_ISSUER}oauth2/token`;
 const USERINFO_URL = `${TEST_ISSUER}oauth2/userinfo`;

@@ -4,7 +4,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { exportJWK } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { ASSERTION_TYPE, assertionFields, signAssertion } from '../support/client-assertions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fake-clock.ts';

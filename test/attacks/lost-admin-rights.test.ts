@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
 import { AdminRights } from '#domain/records/admin-rights.ts';
-import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';

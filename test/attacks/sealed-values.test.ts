@@ -19,9 +19,10 @@ import {
   sealAuthorizationSecrets,
 } from '#domain/upstream/sealed-columns.ts';
 import { opensBindTicket, sealBindTicket } from '#features/authorization/browser-binding.ts';
-import { type DeviceCodeGrantId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
+import type { DeviceCodeGrantId } from '#vocabulary/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { sql } from '../support/fixtures.ts';

@@ -4,7 +4,6 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { ProofKey, type WantedProof } from '#test/support/dpop-proofs.ts';
@@ -16,6 +15,7 @@ import {
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';

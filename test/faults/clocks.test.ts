@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createJobWorkers } from '#app/jobs.ts';
 import { DatabaseWatch } from '#app/service/watch-database.ts';
 import { type Clock, SteadyClock } from '#platform/base/clock.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';

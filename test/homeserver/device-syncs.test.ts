@@ -14,15 +14,7 @@ import {
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { revokeApplication } from '#domain/oauth-sessions/revoke-application.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
-import {
-  type BrowserSessionId,
-  type ClientId,
-  fromUuid,
-  newId,
-  type OAuth2SessionId,
-  toUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
@@ -36,6 +28,7 @@ import {
   type StandInHomeserver,
   startStandInHomeserver,
 } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import type { BrowserSessionId, ClientId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { loadStatements } from '../plans/registered-statements.ts';
 
 const PASSWORD = 'correct horse battery staple';

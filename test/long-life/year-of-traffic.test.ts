@@ -9,7 +9,7 @@ import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-tok
 import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -23,6 +23,7 @@ import { type Mails, startMails } from '#test/support/mails.ts';
 import { beginRegistration, codeSentTo } from '#test/support/registering.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const STEP_DAYS = 20;
 const STEPS = Math.ceil(365 / STEP_DAYS);

@@ -1,10 +1,11 @@
 import { parseEmailAddress } from '#domain/accounts/email-address.ts';
 import { addEmail } from '#domain/accounts/user-emails.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { silentLog } from './silent-log.ts';
 
 /** The cheapest argon2id parameters: tests have no secrets to protect. */

@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Config } from '#config/config.ts';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
-import { type AuthorizationGrantId, type ClientId, parseId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
+import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 import { cheapHasher, insertTestAccount } from './accounts.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
 import { Browser, type Shown } from './browser.ts';

@@ -1,19 +1,13 @@
 /** Rows that tests start with, inserted by SQL without validation, and a few queries to inspect the result. */
 
 import { type ClientMetadata, sealSecret } from '#domain/clients/client.ts';
-import {
-  type AuthorizationGrantId,
-  type BrowserSessionId,
-  type ClientId,
-  newId,
-  toUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { AuthorizationGrantId, BrowserSessionId, ClientId, UserId } from '#vocabulary/ids.ts';
 
 const insertUserRow = statement<
   never,

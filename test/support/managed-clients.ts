@@ -1,5 +1,5 @@
-import type { ClientId } from '#platform/base/ids.ts';
 import { parseId } from '#platform/base/ids.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { basic, type MachineAnswer, member, type OAuthService } from './oauth-service.ts';
 
 /** Metadata of a confidential client. Its redirect URI is the one that the service's `signIn` uses. */

@@ -2,18 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Config } from '#config/config.ts';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import {
-  type AuthorizationGrantId,
-  type BrowserSessionId,
-  type ClientId,
-  newId,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
+import type { AuthorizationGrantId, BrowserSessionId, ClientId, UserId } from '#vocabulary/ids.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type GrantFixture, insertBrowserSession, insertClient, insertFulfilledGrant, insertUser } from './fixtures.ts';

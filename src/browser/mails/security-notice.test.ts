@@ -4,7 +4,6 @@ import { parseEmailAddress } from '#domain/accounts/email-address.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { addEmail } from '#domain/accounts/user-emails.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import { changePassword as askToChangePassword } from '#test/support/account-operations.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
@@ -13,6 +12,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';

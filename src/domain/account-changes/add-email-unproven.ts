@@ -4,9 +4,9 @@ import { refusableTransaction } from '#domain/accounts/registrations/refusable-t
 import { addEmail, findEmailOwner, lockEmails } from '#domain/accounts/user-emails.ts';
 import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
 
 export type AddUnprovenOutcome =

@@ -7,9 +7,9 @@ import type { EmailAuthenticationId } from '#domain/accounts/email-authenticatio
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import { addEmail, findEmailOwner, lockEmails, MAX_EMAILS } from '#domain/accounts/user-emails.ts';
-import type { BrowserSessionId, UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
 
 export interface AddProvenEmailDeps extends EmailChangeDeps, CheckCodeDeps {

@@ -6,11 +6,11 @@ import {
 } from '#domain/accounts/passwords/accepted-password.ts';
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type HashedPassword, hashAcceptedPassword } from './hash-accepted-password.ts';
 import { type PasswordReplacement, type ReplacePasswordDeps, replacePassword } from './replace-password.ts';
 

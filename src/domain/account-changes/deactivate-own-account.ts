@@ -1,8 +1,8 @@
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type DeactivatedBy, deactivateUser } from './deactivate-user.ts';
 
 export interface DeactivateOwnAccountDeps {

@@ -22,11 +22,12 @@ import { deactivationIsAtHomeserver } from '#domain/records/liveness/accounts.ts
 import { deleteOneTimeCodes } from '#domain/second-factors/delete-one-time-codes.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { jobIsRunning } from '#platform/jobs/job-listing.ts';
 import { INSERT_JOB, type JobQueue, jobIsWaiting, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { deletePendingRecoveries } from './delete-recoveries.ts';
 
 const QUEUE = 'deactivate-user';

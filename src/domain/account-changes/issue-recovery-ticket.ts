@@ -2,9 +2,10 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 import { newRecoveryTicket, ticketHash } from './recovery-ticket.ts';
 
 export interface IssueTicketDeps {

@@ -2,8 +2,8 @@ import { lockUser } from '#domain/accounts/lock-user.ts';
 import type { AuditActor } from '#domain/audit/audit-event.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type DeactivationOutcome, deactivateUser } from './deactivate-user.ts';
 
 export interface LockAccountDeps {

@@ -3,10 +3,11 @@ import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts'
 import type { CallContext, Homeserver, HomeserverResult } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
-import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, type JobQueue, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const QUEUE = 'reactivate-user';
 

@@ -7,8 +7,8 @@ import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts'
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export interface EmailChangeDeps {
   readonly homeserver: Pick<Homeserver, 'isConnected'>;

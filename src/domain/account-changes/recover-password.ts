@@ -15,13 +15,13 @@ import { type SignOutDeps, signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { FlowResult } from '#vocabulary/metric-labels.ts';
 import { passwordIsUnchanged, type RecoveryTicket, type TicketDeps, ticketHash } from './recovery-ticket.ts';
 

@@ -7,9 +7,10 @@
  */
 
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
-import { fromUuid, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { RecoverySessionId } from '#vocabulary/ids.ts';
 
 export interface RecoverySession {
   readonly id: RecoverySessionId;

@@ -4,12 +4,13 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { isRecent } from '#platform/base/clock.ts';
-import { fromUuid, type RecoverySessionId, type RecoveryTicketId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { RecoverySessionId, RecoveryTicketId, UserId } from '#vocabulary/ids.ts';
 import { type RecoverySession, recoverySessionState } from './recovery-session.ts';
 
 /** 190 bits. */

@@ -3,9 +3,9 @@ import type { Administrator } from '#domain/audit/administrator.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type SignOutDeps, signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { BrowserSessionId, UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 export interface ReplacePasswordDeps extends Pick<SignOutDeps, 'scopeRules' | 'homeserver'> {
   readonly sendsNotices: boolean;

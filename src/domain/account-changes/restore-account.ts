@@ -5,9 +5,10 @@ import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
 import { withUserLease } from '#domain/homeserver/user-lease.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { reactivateHere, reactivateThere } from './reactivate-user.ts';
 
 export interface RestoreAccountDeps {

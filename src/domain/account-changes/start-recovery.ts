@@ -7,7 +7,7 @@ import { MAIL_QUEUES, type QueueState } from '#domain/limits/late-mails.ts';
 import { addressBucketKey, mailBucket, type Taken, takeTokens, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -15,6 +15,7 @@ import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import { lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { RecoverySessionId } from '#vocabulary/ids.ts';
 import type { FlowResult } from '#vocabulary/metric-labels.ts';
 import type { RecoverySession } from './recovery-session.ts';
 

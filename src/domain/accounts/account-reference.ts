@@ -1,8 +1,9 @@
 /** How operators and APIs refer to an account. */
 
 import type { User } from '#domain/records/user.ts';
-import { parseIdOrUuid, type UserId } from '#platform/base/ids.ts';
+import { parseIdOrUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { findUser, findUserByName } from './find-user.ts';
 
 /** An ID or a username. Text that looks like an ID is never read as a username. */

@@ -1,9 +1,10 @@
 /** The flag `can_request_admin` of accounts: the user may request admin scopes. */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const setMark = statement<never, { readonly userId: string; readonly isAdmin: boolean }>(
   'set-admin-mark',

@@ -1,6 +1,7 @@
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { usernameKey } from './account-names.ts';
 
 /** Returns no row if the name is taken, ignoring case. */

@@ -4,9 +4,10 @@
  */
 
 import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const mark = statement<never, { readonly userId: string; readonly now: Date }>(
   'mark-deactivated',

@@ -1,7 +1,8 @@
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
-import { ID_PATTERN, toUuid, type UserId } from '#platform/base/ids.ts';
+import { ID_PATTERN, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { usernameKey } from './account-names.ts';
 
 const byId = statement<UserRow, { readonly id: string }>(

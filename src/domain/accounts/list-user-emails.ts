@@ -1,7 +1,8 @@
 import { isPrimary } from '#domain/records/primary-email.ts';
-import { fromUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, type Ulid } from '#platform/base/ids.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export type UserEmailId = Ulid<'user-email'>;
 

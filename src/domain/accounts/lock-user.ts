@@ -2,9 +2,10 @@ import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts'
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { accountIsLocked } from '#domain/records/liveness/accounts.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** Keeps the time of the first lock. */
 const lock = statement<never, { readonly userId: string; readonly now: Date }>(

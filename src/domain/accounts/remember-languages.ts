@@ -1,6 +1,7 @@
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /**
  * Locks rows in the order of their IDs, so that batches of several instances cannot deadlock. The language is a profile

@@ -3,10 +3,11 @@ import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { makingKnown } from '#domain/homeserver/make-known.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { parseDisplayName } from './account-names.ts';
 
 const storeDisplayName = statement<

@@ -1,8 +1,9 @@
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export interface GroupChange {
   readonly user: UserId;

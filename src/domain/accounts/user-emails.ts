@@ -2,9 +2,10 @@
 
 import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { primaryFirst } from '#domain/records/primary-email.ts';
-import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from './email-address.ts';
 import type { UserEmailId } from './list-user-emails.ts';
 

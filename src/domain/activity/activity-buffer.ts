@@ -4,20 +4,13 @@
  * them for the modules that own the tables. It also stores the language that users last used on pages.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
-import {
-  type BrowserSessionId,
-  type CompatSessionId,
-  type OAuth2SessionId,
-  type PersonalSessionId,
-  toUuid,
-  type Ulid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, CompatSessionId, OAuth2SessionId, PersonalSessionId, UserId } from '#vocabulary/ids.ts';
 
 interface Activity {
   at: number;

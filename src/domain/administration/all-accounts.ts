@@ -1,7 +1,8 @@
 import { accountIsLocked, accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** An account in the list of all accounts. */
 export interface ListedAccount {

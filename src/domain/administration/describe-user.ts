@@ -4,11 +4,12 @@ import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { primaryFirst } from '#domain/records/primary-email.ts';
 import { groupsOfUser } from '#domain/records/user-facts.ts';
-import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** What belongs to an account, for operators. Contains no secrets. */
 export interface UserDescription {

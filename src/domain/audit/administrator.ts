@@ -1,4 +1,4 @@
-import type { ClientId, UserId } from '#platform/base/ids.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import type { AuditActor } from './audit-event.ts';
 
 /** An administrator whose token changes another user's account. */

@@ -1,6 +1,7 @@
-import { type AuditEventId, type BrowserSessionId, type ClientId, fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { AuditEventId, BrowserSessionId, ClientId, UserId } from '#vocabulary/ids.ts';
 import { ADMIN_ACTION } from './audit-event.ts';
 import { type Actor, actorOfEvent } from './event-actor.ts';
 

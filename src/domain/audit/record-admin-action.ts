@@ -2,9 +2,10 @@
  * Changes by administrators and operators, as events of kind `admin_action` (administration A-20). They contain the
  * administrator's address, so no user sees them: the target's own event is a separate one.
  */
-import type { ClientId, Ulid, UserId } from '#platform/base/ids.ts';
+import type { Ulid } from '#platform/base/ids.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { joinedDatabase } from '#platform/postgres/joined-database.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { recordAuditEvent } from './audit-event.ts';
 
 export interface AdminAction {

@@ -7,12 +7,13 @@
  * `features/authorization` decides what a pending grant still needs. `domain/oauth-sessions` exchanges the code and
  * defines its lifetime.
  */
-import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
 import { RESPONSE_MODES, type ResponseMode, type ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { PROMPTS, type Prompt } from '#protocol/oauth/request-parameters.ts';
 import type { WantedAcr } from '#protocol/oauth/voluntary-parameters.ts';
 import { claimsFromJson, type RequestedClaims } from '#protocol/oidc/claims-parameter.ts';
+import type { AuthorizationGrantId, BrowserSessionId, ClientId } from '#vocabulary/ids.ts';
 
 /** An authorization request as stored in its row. */
 export interface AuthorizationGrant extends PendingRequest {

@@ -1,17 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type AuthorizationGrantId,
-  type BrowserSessionId,
-  type ClientId,
-  newId,
-  toUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertBrowserSession, insertClient, insertUser, sql } from '#test/support/fixtures.ts';
+import type { AuthorizationGrantId, BrowserSessionId, ClientId, UserId } from '#vocabulary/ids.ts';
 import { cancelAuthorizationGrant } from './cancel-authorization-grant.ts';
 import { createAuthorizationGrant } from './create-authorization-grant.ts';
 import { fulfillAuthorizationGrant } from './fulfill-authorization-grant.ts';

@@ -1,8 +1,9 @@
 import { grantHasCode, grantIsOpen, grantIsUnanswered } from '#domain/records/liveness/authorizations.ts';
-import { type AuthorizationGrantId, type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 
 /**
  * The state that each reason applies to. A "cancel" by the user after the code was issued does not revoke it, and a

@@ -1,7 +1,8 @@
 import { deviceCodeGrantIsRedeemable, grantIsOpen } from '#domain/records/liveness/authorizations.ts';
-import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import type { CancelReason } from './cancel-authorization-grant.ts';
 
 /** Uses the index `oauth2_authorization_grants_user_session`, and the one of device code grants. */

@@ -1,11 +1,12 @@
 import { grantIsUnused, pushedRequestIsWaiting } from '#domain/records/liveness/authorizations.ts';
-import { type AuthorizationGrantId, type ClientId, newId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
+import type { AuthorizationGrantId, ClientId, UserId } from '#vocabulary/ids.ts';
 
 /** Limit of unexchanged grants per client address and per user (security 3.10, S-179). */
 const MAX_UNUSED = 100;

@@ -3,9 +3,10 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
-import { type BrowserSessionId, type DeviceCodeGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, DeviceCodeGrantId, UserId } from '#vocabulary/ids.ts';
 
 export interface DeviceDecision {
   readonly id: DeviceCodeGrantId;

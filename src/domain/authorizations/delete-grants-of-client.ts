@@ -1,6 +1,7 @@
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 /** Deletes all authorization grants and device code grants of a client that is about to be deleted. */
 export async function deleteGrantsOfClient(queryable: Queryable, client: ClientId): Promise<void> {

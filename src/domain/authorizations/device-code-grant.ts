@@ -6,9 +6,10 @@
  *
  * `features/device` contains the pages; `domain/oauth-sessions` opens the session of a grant.
  */
-import { type BrowserSessionId, type ClientId, type DeviceCodeGrantId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, ClientId, DeviceCodeGrantId } from '#vocabulary/ids.ts';
 
 /** A request of a device, as its page shows it. Times are milliseconds since the epoch. */
 export interface DeviceCodeGrant {

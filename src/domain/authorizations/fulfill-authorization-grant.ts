@@ -4,11 +4,12 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
-import { type AuthorizationGrantId, type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { AuthorizationGrantId, BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 export interface Fulfillment {
   readonly id: AuthorizationGrantId;

@@ -3,8 +3,9 @@
  * request in advance. During its short lifetime, the request can be used for one authorization grant
  * (`create-authorization-grant.ts`).
  */
-import { type AuthorizationGrantId, type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 
 /** Lifetime in seconds. */
 export const PUSHED_REQUEST_SECONDS = 90;

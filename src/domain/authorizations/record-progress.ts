@@ -1,7 +1,8 @@
 import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
-import { type AuthorizationGrantId, type BrowserSessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { AuthorizationGrantId, BrowserSessionId } from '#vocabulary/ids.ts';
 import type { Decision } from './authorization-grant.ts';
 
 /**

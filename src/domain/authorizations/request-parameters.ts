@@ -1,6 +1,7 @@
-import { type AuthorizationGrantId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { AuthorizationGrantId } from '#vocabulary/ids.ts';
 
 /** Returns the stored parameters of an authorization request; empty if none were stored or the grant does not exist. */
 export async function findRequestParameters(

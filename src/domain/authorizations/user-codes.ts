@@ -2,13 +2,14 @@ import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { addressBucketKey, countFailure, refundTokens, takeTokens } from '#domain/limits/rate-limits.ts';
 import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type DeviceCodeGrantId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { delay } from '#platform/base/tasks.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseUserCode } from '#protocol/oauth/user-code.ts';
+import type { DeviceCodeGrantId } from '#vocabulary/ids.ts';
 import { userCodeHmacs } from './create-device-code-grant.ts';
 
 export interface UserCodesDeps {

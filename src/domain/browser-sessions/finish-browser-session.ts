@@ -7,9 +7,10 @@ import {
   newAuditEventId,
 } from '#domain/audit/audit-event.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** Parameters of `FINISHING_CTES`. */
 export interface FinishParams {

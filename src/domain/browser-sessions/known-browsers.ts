@@ -1,5 +1,6 @@
-import { parseId, type UserId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /**
  * An account that has signed in with this browser, as listed in the `known` cookie. Its password checks are

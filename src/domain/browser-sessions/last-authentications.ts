@@ -1,7 +1,8 @@
-import { type BrowserSessionId, fromUuid, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 
 /** How a user authenticated. */
 export interface Authentication {

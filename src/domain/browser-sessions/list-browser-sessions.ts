@@ -1,5 +1,5 @@
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { type BrowserSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
@@ -12,6 +12,7 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** A session as shown to its owner. Times are milliseconds since the epoch. */
 export interface ListedBrowserSession {

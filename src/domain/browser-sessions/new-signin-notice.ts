@@ -1,5 +1,5 @@
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 
 /** Minimum retention of events. Older accounts may have no remaining events, so their owners are always notified. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { parseSessionCookie, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { finishBrowserSession } from './finish-browser-session.ts';
 import { type ReauthDeps, type ReauthOutcome, reauthenticate } from './reauthenticate.ts';
 import { signInWithPassword } from './sign-in.ts';

@@ -17,9 +17,10 @@ import {
   newPendingLogin,
   type PendingLoginParams,
 } from '#domain/second-factors/begin-pending-login.ts';
-import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { type ProvenFactor, reachesAcr, strengthOf, TWO_FACTORS_ACR } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 import { insertAuthentications } from './start-browser-session.ts';
 
 /** Parameters of `renewalCtes`. */

@@ -4,7 +4,7 @@ import { PasswordChecks, recordLoginFailure } from '#domain/accounts/passwords/c
 
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { PasswordHasher, type Verification } from '#platform/password-hash/password-hasher.ts';
@@ -19,6 +19,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { measured } from '#test/support/measured.ts';
 import { type RecordedLine, RecordingLog } from '#test/support/recording-log.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type SignInAttempt, type SignInDeps, type SignInOutcome, signInWithPassword } from './sign-in.ts';
 
 const HOUR = 3_600_000;

@@ -25,7 +25,7 @@ import {
 } from '#domain/second-factors/begin-pending-login.ts';
 import { newSealedSetup } from '#domain/second-factors/factor-setup.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -34,6 +34,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 import { type KnownBrowser, nonceOf } from './known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from './new-signin-notice.ts';
 import { insertAuthentication, insertSession } from './start-browser-session.ts';

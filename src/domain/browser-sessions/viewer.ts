@@ -2,11 +2,12 @@ import { unusedSince } from '#domain/clean-up/sweep.ts';
 import type { BrowserSession, SessionCookie } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
 import { isRecent } from '#platform/base/clock.ts';
-import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 
 /**
  * The user identified by the `session` cookie of a request, according to its row (browser-flows 2.5). `ended`: signed

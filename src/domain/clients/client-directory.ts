@@ -1,10 +1,11 @@
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { outside, resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { type Client, type ClientRow, clientColumns, clientOfRow } from './client.ts';
 import { isNameOf, namedClientId } from './client-names.ts';
 

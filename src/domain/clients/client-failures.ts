@@ -1,9 +1,9 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { countFailure } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 export interface ClientFailuresDeps {
   readonly database: Queryable;

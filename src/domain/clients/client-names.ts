@@ -3,9 +3,10 @@
  * client publishes (OAuth Client ID Metadata Document). Internally, each client has an ID. For a published client it is
  * derived from the URL, which saves a lookup.
  */
-import { type ClientId, fromUuid, parseId } from '#platform/base/ids.ts';
+import { fromUuid, parseId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { clientIdUrlProblem, isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 interface NamedClient {
   readonly id: ClientId;

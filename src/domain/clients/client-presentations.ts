@@ -1,8 +1,9 @@
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
-import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { clientIdentifier } from './client-names.ts';
 
 /** How a client presents itself to users. Values are as registered; pages sanitize them. */

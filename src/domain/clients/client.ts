@@ -7,7 +7,7 @@
  * client compare the version of its row. Authorization requests, sessions and tokens belong to modules that import this
  * one.
  */
-import { type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -23,6 +23,7 @@ import type { ClientProfile } from '#protocol/oauth/fapi2.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { clientIdentifier } from './client-names.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
-import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -11,6 +11,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { until } from '#test/support/route-server.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { type ClientSyncDeps, syncStaticClients } from './sync-static-clients.ts';
 

@@ -1,7 +1,8 @@
-import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { newIdSql, statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 /**
  * Returns the scopes of a consent that are remembered, in canonical form. Scopes that require consent each time are

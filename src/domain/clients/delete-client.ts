@@ -1,8 +1,9 @@
 import type { Clock } from '#platform/base/clock.ts';
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { lockManagedClient, type RegistrationAccess } from './managed-client.ts';
 
 export interface ClientEnd {

@@ -1,6 +1,7 @@
-import { type ConsentId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { ConsentId } from '#vocabulary/ids.ts';
 import {
   type ClientPresentation,
   clientPresentation,

@@ -5,12 +5,13 @@
  */
 
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
-import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { type Secret, sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret } from './client.ts';
 
 /** Credentials for managing a client. */

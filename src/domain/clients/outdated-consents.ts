@@ -1,6 +1,6 @@
-import type { ClientId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ClientMetadata } from './client.ts';
 import { forgetConsentsOfClient } from './consents.ts';

@@ -6,7 +6,7 @@ import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/limits/charge-sql.ts';
 import { addressBucketKey, awaitLimitCheck } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type ClientId, fromUuid, newId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret, sha256 } from '#platform/base/secret.ts';
@@ -14,6 +14,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { newSecret, sealSecret } from './client.ts';
 

@@ -1,7 +1,8 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import { type ConsentId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ConsentId, UserId } from '#vocabulary/ids.ts';
 
 /** A user's revocation of a consent. */
 export interface ConsentRevocation {

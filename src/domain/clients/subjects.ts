@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { SecretKeys } from '#domain/keys/secret-keys.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import { parseUrl } from '#platform/base/url.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const PAIRWISE_SUBJECT = /^[\w-]{43}$/;
 

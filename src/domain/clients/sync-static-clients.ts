@@ -1,11 +1,12 @@
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret, sealSecret } from './client.ts';
 import { deleteClient, type SessionEnder } from './delete-client.ts';

@@ -2,9 +2,10 @@ import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } fro
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
-import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { CompatSessionId } from '#vocabulary/ids.ts';
 
 export interface CompatSessionEnd {
   /** Default: `logout`. */

@@ -7,11 +7,12 @@ import {
   compatRefreshTokenIsLive,
   compatSessionIsLive,
 } from '#domain/records/liveness/compat-sessions.ts';
-import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { TokenKind } from '#protocol/oauth/token-format.ts';
+import type { CompatSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveCompatToken {

@@ -7,10 +7,11 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import { compatEndingCtes } from '#domain/oauth-sessions/end-compat-session.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { loginTokenIsValid } from '#domain/records/liveness/compat-sessions.ts';
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** Clients resend requests whose response was lost. A later repetition means that the token was stolen. */
 const RESENT_SECONDS = 20;

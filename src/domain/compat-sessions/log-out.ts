@@ -4,11 +4,12 @@ import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { compatAccessTokenIsLive, compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
-import { type CompatSessionId, fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { tokenOrigin } from '#protocol/oauth/chat-client-token.ts';
+import type { CompatSessionId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 
 export interface LogOut {
   /** A token of a chat client, or an OAuth access token for the client API. */

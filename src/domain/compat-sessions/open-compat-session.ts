@@ -18,13 +18,14 @@ import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { type HardSessionRoomParams, type SessionLimit, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { toUser, type User, type UserRow } from '#domain/records/user.ts';
-import { type CompatSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { CompatSessionId } from '#vocabulary/ids.ts';
 
 export interface OpenCompatSessionDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;

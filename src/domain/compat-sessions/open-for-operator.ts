@@ -1,7 +1,8 @@
 import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import { type User, userColumns } from '#domain/records/user.ts';
-import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { CompatSessionId } from '#vocabulary/ids.ts';
 import {
   type ClientDevice,
   claimSpace,

@@ -25,13 +25,14 @@ import {
   compatRefreshTokenIsLive,
   compatSessionIsLive,
 } from '#domain/records/liveness/compat-sessions.ts';
-import { type CompatSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { joinableWrite, singleWrite } from '#platform/postgres/joinable-write.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import type { CompatSessionId, UserId } from '#vocabulary/ids.ts';
 
 export interface CompatRefreshRules {
   readonly accessTokenTtlSeconds: number;

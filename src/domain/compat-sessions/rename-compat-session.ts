@@ -1,8 +1,9 @@
 import type { RenamedSession } from '#domain/oauth-sessions/rename-oauth2-session.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
-import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { CompatSessionId, UserId } from '#vocabulary/ids.ts';
 
 const rename = statement<
   { user_id: string; username: string; device_id: string | null },

@@ -2,12 +2,13 @@ import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { ArchiveTooLarge } from '#platform/zip/zip-archive.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { makeArchive } from './make-archive.ts';
 import { EXPORT_QUEUE, KEPT } from './start-data-export.ts';
 

@@ -15,10 +15,11 @@ import { passkeys } from '#domain/passkeys/list-passkeys.ts';
 import { findOneTimeCodes } from '#domain/second-factors/find-one-time-codes.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
-import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 import type { WritePart } from '#platform/zip/zip-archive.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { readProfile } from './read-profile.ts';
 
 export interface ExportSource {

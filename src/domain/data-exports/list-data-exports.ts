@@ -4,9 +4,10 @@
  */
 
 import { type DataExportState, dataExportState } from '#domain/records/liveness/data-exports.ts';
-import { type DataExportId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { DataExportId } from '#vocabulary/ids.ts';
 
 /** An export as shown to its user. Times in milliseconds since the epoch. */
 export interface DataExport {

@@ -1,9 +1,10 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { dataExportState } from '#domain/records/liveness/data-exports.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type DataExportId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { DataExportId, UserId } from '#vocabulary/ids.ts';
 
 export interface ArchiveReading {
   readonly id: DataExportId;

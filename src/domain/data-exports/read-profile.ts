@@ -1,9 +1,10 @@
 import { groupsOfUser } from '#domain/records/user-facts.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** What an account stores about its user. Times in milliseconds since the epoch. */
 export interface ExportedProfile {

@@ -1,10 +1,11 @@
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { dataExportState } from '#domain/records/liveness/data-exports.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type DataExportId, fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { DataExportId, UserId } from '#vocabulary/ids.ts';
 
 export const EXPORT_QUEUE = 'export-data';
 

@@ -6,9 +6,9 @@ import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts'
 import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { Homeserver } from './homeserver.ts';
 import { makingKnown } from './make-known.ts';
 

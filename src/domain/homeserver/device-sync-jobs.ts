@@ -3,10 +3,11 @@
  * ends a session inserts one. At most one waits per user, so that many ended sessions make one call. The job itself is
  * in `sync-devices.ts`.
  */
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { Homeserver } from './homeserver.ts';
 
 export const SYNC_DEVICES_QUEUE = 'sync-devices';

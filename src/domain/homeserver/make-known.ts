@@ -1,5 +1,6 @@
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { CallContext, Homeserver, HomeserverResult } from './homeserver.ts';
 import { readTold } from './tell-homeserver.ts';
 

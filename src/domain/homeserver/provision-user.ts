@@ -1,7 +1,8 @@
-import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, type JobQueue, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { queueDeviceSync } from './device-sync-jobs.ts';
 import type { Homeserver } from './homeserver.ts';
 import { type TellDeps, tellingQueue } from './tell-homeserver.ts';

@@ -26,13 +26,14 @@ import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
 import { linkAfterFactor, lockForLink } from '#domain/upstream/link-by-name.ts';
 import type { EnabledMethods } from '#domain/upstream/login-methods.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export interface CompletionDeps {
   readonly enabledMethods: EnabledMethods;

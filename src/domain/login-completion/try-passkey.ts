@@ -3,9 +3,9 @@ import type { ChallengePurpose } from '#domain/passkeys/challenges.ts';
 import { logCounter, type PasskeyProof, type ProofDeps, provePasskey } from '#domain/passkeys/prove-passkey.ts';
 import { usePasskey } from '#domain/passkeys/used-passkey.ts';
 import type { PendingLogin } from '#domain/second-factors/pending-login.ts';
-import type { PendingLoginId } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 import {
   type CompletionDeps,
   type CompletionOutcome,

@@ -1,4 +1,4 @@
-import type { ClientId, UserId } from '#platform/base/ids.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 /** The actor of a delegation and the prior actors (RFC 8693 4.1), as stored in `act`. */
 export interface Actor {

@@ -2,10 +2,11 @@ import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 
 const findLive = statement<{ id: string; scope: readonly string[] }, { readonly userId: string }>(

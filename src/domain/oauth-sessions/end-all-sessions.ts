@@ -4,8 +4,9 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 import { ENDED_WITH_THEM, type SignOutDeps, TOLD_CTE } from './sign-out.ts';
 

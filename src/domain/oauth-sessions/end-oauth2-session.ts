@@ -7,9 +7,10 @@ import {
   refreshTokenIsUnconsumed,
   refreshTokenIsUnrevoked,
 } from '#domain/records/liveness/oauth-sessions.ts';
-import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { insertLogoutJobs } from './backchannel-logout.ts';
 import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from './end-compat-session.ts';
 

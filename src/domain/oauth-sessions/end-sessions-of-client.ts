@@ -5,9 +5,10 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 
 /** Ending or deleting this many sessions stays far below the statement timeout. */

@@ -10,11 +10,12 @@ import {
   refreshTokenIsLive,
   sessionUserIsUsable,
 } from '#domain/records/liveness/oauth-sessions.ts';
-import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { TokenKind } from '#protocol/oauth/token-format.ts';
+import type { ClientId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import type { Actor } from './actor.ts';
 import { endedOfAge, type TokenSettings } from './token-settings.ts';
 

@@ -1,10 +1,11 @@
 import type { Client } from '#domain/clients/client.ts';
 import { clientIsCurrent } from '#domain/records/liveness/clients.ts';
-import { newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { joinableWrite } from '#platform/postgres/joinable-write.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { OAuth2SessionId } from '#vocabulary/ids.ts';
 import type { TokenTarget } from './open-session.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 

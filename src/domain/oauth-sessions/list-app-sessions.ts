@@ -6,15 +6,7 @@ import {
 } from '#domain/clients/client-presentations.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import {
-  type BrowserSessionId,
-  type ClientId,
-  type CompatSessionId,
-  fromUuid,
-  type OAuth2SessionId,
-  toUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
@@ -28,6 +20,7 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, ClientId, CompatSessionId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 
 /** A session of an application or chat client as shown to its user. Times are milliseconds since the epoch. */
 interface ListedSession {

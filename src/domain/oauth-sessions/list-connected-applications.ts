@@ -5,10 +5,11 @@ import {
   presentationColumn,
 } from '#domain/clients/client-presentations.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { type ClientId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 /** An application that currently has access to a user's account. */
 export interface ConnectedClient {

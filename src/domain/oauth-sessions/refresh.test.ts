@@ -4,7 +4,7 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { AdminRights } from '#domain/records/admin-rights.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
-import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
@@ -25,6 +25,7 @@ import {
 } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode } from './judge-code.ts';

@@ -2,12 +2,13 @@ import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import type { AdminRights } from '#domain/records/admin-rights.ts';
 import { userFacts } from '#domain/records/user-facts.ts';
-import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { type IssuedSuccessor, issueAnother, issueSuccessor, type WantedToken } from './issue-successor.ts';
 import {

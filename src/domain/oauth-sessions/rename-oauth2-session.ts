@@ -1,7 +1,8 @@
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 
 const rename = statement<
   { user_id: string | null; username: string | null; device_id: string | null },

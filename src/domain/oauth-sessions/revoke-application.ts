@@ -4,9 +4,10 @@ import { deleteConsentCte } from '#domain/clients/consents.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 
 export interface RevokeApplicationDeps {

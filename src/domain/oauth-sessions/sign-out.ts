@@ -8,10 +8,11 @@ import {
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { OAuth2SessionId } from '#vocabulary/ids.ts';
 import { hasBackchannelLogout, insertLogoutJobs } from './backchannel-logout.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 

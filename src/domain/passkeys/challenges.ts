@@ -1,10 +1,11 @@
 import { deleteOldest, type SweepRow } from '#domain/clean-up/sweep.ts';
 import { challengeIsOpen } from '#domain/records/liveness/passkeys.ts';
-import { type BrowserSessionId, newId, type PendingLoginId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, PendingLoginId } from '#vocabulary/ids.ts';
 
 /** `login`: the user is not known yet. `second_factor`: after a password. */
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';

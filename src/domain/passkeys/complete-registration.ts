@@ -3,7 +3,7 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { challengeIsOpen } from '#domain/records/liveness/passkeys.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
-import { type BrowserSessionId, newId, type PasskeyId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
@@ -17,6 +17,7 @@ import {
   type RelyingParty,
 } from '#protocol/webauthn/ceremony.ts';
 import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
+import type { BrowserSessionId, PasskeyId } from '#vocabulary/ids.ts';
 import type { Challenge } from './challenges.ts';
 import { MAX_PASSKEYS } from './passkey.ts';
 

@@ -1,7 +1,8 @@
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { PASSKEY_COLUMNS, type Passkey, type PasskeyRow, toPasskey } from './passkey.ts';
 
 /** Uses index `user_passkeys_user`. */

@@ -4,8 +4,9 @@
  *
  * `protocol/webauthn` validates responses, and browser sessions open the sessions.
  */
-import { fromUuid, type PasskeyId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 
 /** A passkey as shown to its owner. Times in milliseconds since the epoch. */
 export interface Passkey {

@@ -1,5 +1,4 @@
-import type { PasskeyId } from '#platform/base/ids.ts';
-import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -10,6 +9,7 @@ import {
   parseAssertion,
   type RelyingParty,
 } from '#protocol/webauthn/ceremony.ts';
+import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 import {
   type ChallengeHolder,
   type ChallengePurpose,

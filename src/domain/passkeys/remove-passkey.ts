@@ -9,11 +9,11 @@ import {
   hasUsablePassword,
 } from '#domain/upstream/login-methods.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import type { PasskeyId } from '#platform/base/ids.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 
 export interface PasskeyRemovalDeps {
   readonly database: Database;

@@ -1,7 +1,7 @@
-import type { PasskeyId } from '#platform/base/ids.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 
 const rename = statement<never, { readonly id: string; readonly userId: string; readonly name: string }>(
   'rename-passkey',

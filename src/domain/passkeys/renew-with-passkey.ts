@@ -9,9 +9,10 @@ import type { SessionCookie, SessionCredentials } from '#domain/records/browser-
 import type { SecondFactorRules } from '#domain/records/due-factor.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type PasskeyAnswer, type ProofDeps, provePasskey } from './prove-passkey.ts';
 import { USED_PASSKEY, type UsedPasskeyParams, usedPasskeyParams } from './used-passkey.ts';
 

@@ -1,6 +1,6 @@
-import type { UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { CHALLENGE_TIMEOUT_MS, type ChallengeHolder, type ChallengePurpose, createChallenge } from './challenges.ts';
 import { listDescriptors, type PasskeyDescriptor } from './list-passkeys.ts';
 

@@ -1,8 +1,9 @@
 import type { User } from '#domain/records/user.ts';
-import { type BrowserSessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import { CREDENTIAL_ALGORITHMS } from '#protocol/webauthn/credential-key.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 import { CHALLENGE_TIMEOUT_MS, type Challenge, createChallenge } from './challenges.ts';
 import { listDescriptors, type PasskeyDescriptor } from './list-passkeys.ts';
 import { MAX_PASSKEYS } from './passkey.ts';

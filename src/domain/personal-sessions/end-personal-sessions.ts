@@ -1,8 +1,9 @@
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { personalSessionIsLive } from '#domain/records/liveness/personal-sessions.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /**
  * Returns the CTE `personal_ended`, for use within a larger statement: the sessions of `roots` that it revoked. Lock

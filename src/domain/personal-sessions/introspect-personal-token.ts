@@ -7,10 +7,11 @@ import {
   personalSessionIsLive,
   personalTokenIsLive,
 } from '#domain/records/liveness/personal-sessions.ts';
-import { fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { PersonalSessionId, UserId } from '#vocabulary/ids.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
 /** A live token with the properties of its session. Times in milliseconds since the epoch. */

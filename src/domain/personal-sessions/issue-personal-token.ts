@@ -18,11 +18,12 @@ import {
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsDeactivated, accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
-import { type ClientId, newId, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { ClientId, PersonalSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** The creator of a session, who is responsible for it: a user, or an application for itself. */
 export type PersonalOwner =

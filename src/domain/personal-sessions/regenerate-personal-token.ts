@@ -5,11 +5,12 @@ import {
   personalTokenIsCurrent,
 } from '#domain/records/liveness/personal-sessions.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, newId, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { PersonalSessionId, UserId } from '#vocabulary/ids.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
 export type RegenerationOutcome =

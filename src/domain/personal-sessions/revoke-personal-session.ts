@@ -1,8 +1,9 @@
 import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
-import { type PersonalSessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { PersonalSessionId } from '#vocabulary/ids.ts';
 import { PERSONAL_ENDED_DEVICES, personalEndingCte } from './end-personal-sessions.ts';
 
 export interface PersonalSessionEnd {

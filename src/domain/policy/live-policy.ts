@@ -4,10 +4,11 @@
  */
 import { type AddedPolicyData, addPolicyData } from '#config/policy-data.ts';
 import type { PolicyData } from '#config/sections/policy.ts';
-import { type ClientId, fromUuid, type Ulid } from '#platform/base/ids.ts';
+import { fromUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 export interface LivePolicyDeps {
   readonly configured: PolicyData;

@@ -1,5 +1,6 @@
-import { type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 export interface AdminRightsOptions {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'classify' | 'isCovered'>;

@@ -5,10 +5,11 @@
  * Accounts decide who may sign in; `browser` reads and writes the cookies. OAuth sessions that were authorized in a
  * browser session end separately. `activity` records when a session was last active.
  */
-import { type BrowserSessionId, parseId, type UserId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** A user signed in with a cookie: one row of `user_sessions`. */
 export interface BrowserSession {

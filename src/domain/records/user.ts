@@ -5,7 +5,8 @@
  * This folder also owns `user_emails`. `passwords/` owns `user_passwords` and `login_failures`, `registrations/` owns
  * `user_registrations` and `user_terms`. Sign-in state belongs to browser sessions.
  */
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export interface User {
   readonly id: UserId;

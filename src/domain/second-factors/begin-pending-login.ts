@@ -1,5 +1,6 @@
-import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 
 /** How long a user has to provide the further factor. */
 const LIFETIME_MS = 10 * 60_000;

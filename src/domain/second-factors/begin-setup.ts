@@ -1,8 +1,9 @@
-import { type PendingLoginId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { PendingLoginId, UserId } from '#vocabulary/ids.ts';
 import { insertPendingLogin, newPendingLogin, type PendingLoginParams } from './begin-pending-login.ts';
 import { newSealedSetup } from './factor-setup.ts';
 

@@ -1,12 +1,13 @@
 import { enrolmentIsExhausted, enrolmentIsExpired } from '#domain/records/liveness/one-time-codes.ts';
 import { openTotpSecret } from '#domain/records/totp-secret.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type BrowserSessionId, type TotpEnrolmentId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { matchingTotpStep } from '#protocol/one-time-codes/totp.ts';
 import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
+import type { BrowserSessionId, TotpEnrolmentId } from '#vocabulary/ids.ts';
 import { lockAccount } from './lock-account.ts';
 import type { FactorChange } from './record-factor-change.ts';
 import { type StoreTotpDeps, storeTotp } from './store-totp.ts';

@@ -1,11 +1,12 @@
 import { consumeOnce } from '#domain/limits/replayed-values.ts';
 import { openTotpSecret } from '#domain/records/totp-secret.ts';
-import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { matchingTotpStep, totpStep } from '#protocol/one-time-codes/totp.ts';
 import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export interface TypedCode {
   readonly user: UserId;

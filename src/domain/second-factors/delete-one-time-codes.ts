@@ -1,6 +1,7 @@
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const deleteOfUser = statement<{ had_app: boolean }, { readonly userId: string }>(
   'delete-one-time-codes-of-user',

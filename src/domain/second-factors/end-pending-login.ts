@@ -1,7 +1,8 @@
 import { pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
-import { type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 
 const end = statement<never, { readonly id: string; readonly now: Date }>(
   'end-pending-login',

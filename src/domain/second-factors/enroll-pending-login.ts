@@ -1,7 +1,8 @@
 import { firstFactorStands, pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
-import { type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 
 // The correct code is not a failed attempt.
 const enroll = statement<never, { readonly id: string; readonly now: Date }>(

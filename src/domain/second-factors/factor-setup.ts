@@ -3,8 +3,8 @@
  * is stored encrypted in the pending login until that ends, so that a reload shows the same data.
  */
 import { newTotpSecret } from '#domain/records/totp-secret.ts';
-import type { PendingLoginId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import type { PendingLoginId } from '#vocabulary/ids.ts';
 
 export interface FactorSetup {
   readonly secret: Buffer;

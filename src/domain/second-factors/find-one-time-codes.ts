@@ -1,7 +1,8 @@
 import { enrolmentIsExhausted, enrolmentIsExpired } from '#domain/records/liveness/one-time-codes.ts';
-import { type BrowserSessionId, fromUuid, type TotpEnrolmentId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, TotpEnrolmentId, UserId } from '#vocabulary/ids.ts';
 
 /** Properties of an authenticator app as shown to its user. Times in milliseconds since the epoch. */
 export interface TotpFacts {

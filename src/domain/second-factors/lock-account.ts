@@ -1,7 +1,8 @@
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const lock = statement<{ id: string }, { readonly userId: string }>(
   'lock-account-to-change-factors',

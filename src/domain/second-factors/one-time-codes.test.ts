@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSecretKeys, type SecretKeys } from '#domain/keys/secret-keys.ts';
 import { newTotpSecret, showTotpSecret } from '#domain/records/totp-secret.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { consumeTotpCode } from './consume-totp-code.ts';
 import { spendRecoveryCode } from './spend-recovery-code.ts';
 import { storeTotp } from './store-totp.ts';

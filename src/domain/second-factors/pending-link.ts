@@ -2,7 +2,8 @@
  * An upstream identity that is linked to the account with the same name when the login completes, column
  * `link_on_completion`. Only a user who has proven the owner's second factor gets that access.
  */
-import { fromUuid, toUuid, type UpstreamLinkId, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { UpstreamLinkId, UpstreamProviderId } from '#vocabulary/ids.ts';
 
 export interface PendingLink {
   readonly linkId: UpstreamLinkId;

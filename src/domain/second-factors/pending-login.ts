@@ -10,18 +10,13 @@
 
 import { firstFactorStands, pendingLoginIsOpen } from '#domain/records/liveness/pending-logins.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
-import {
-  type BrowserSessionId,
-  fromUuid,
-  type PendingLoginId,
-  toUuid,
-  type UpstreamAuthorizationId,
-} from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import type { BrowserSessionId, PendingLoginId, UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { type PendingLink, type PendingLinkRow, toPendingLink } from './pending-link.ts';
 
 export interface PendingLogin {

@@ -1,7 +1,7 @@
 import { type AuditActor, type AuditEventKind, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** A change of a user's second factors, and where it came from. */
 export interface FactorChange {

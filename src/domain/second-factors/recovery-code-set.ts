@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { SecretKeys } from '#domain/keys/secret-keys.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { formatRecoveryCode, newRecoveryCodes } from '#protocol/one-time-codes/recovery-codes.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export type RecoveryCodeKeys = Pick<SecretKeys, 'recoveryCodes'>;
 

@@ -1,7 +1,8 @@
 import type { AuditActor } from '#domain/audit/audit-event.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { deleteOneTimeCodes } from './delete-one-time-codes.ts';
 import { recordFactorChange } from './record-factor-change.ts';
 

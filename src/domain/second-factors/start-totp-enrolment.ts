@@ -1,10 +1,11 @@
 import { ENROLMENT_SECONDS } from '#domain/records/liveness/one-time-codes.ts';
 import { newTotpSecret, sealTotpSecret } from '#domain/records/totp-secret.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type BrowserSessionId, newId, type TotpEnrolmentId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, TotpEnrolmentId, UserId } from '#vocabulary/ids.ts';
 
 export interface StartedTotpEnrolment {
   readonly id: TotpEnrolmentId;

@@ -5,9 +5,10 @@
  */
 
 import { passwordOf } from '#domain/records/liveness/pending-logins.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** Parameters of `trustBrowserCte`. */
 export interface TrustParams {

@@ -7,10 +7,11 @@
 import { chargeCtes } from '#domain/limits/charge-sql.ts';
 import { MAIL_QUEUES } from '#domain/limits/late-mails.ts';
 import { accountIsDeactivated, accountIsLocked } from '#domain/records/liveness/accounts.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export const NOTICE_QUEUE = MAIL_QUEUES.notice;
 

@@ -2,9 +2,10 @@ import { refusableTransaction } from '#domain/accounts/registrations/refusable-t
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { accountIsDeactivated } from '#domain/records/liveness/accounts.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { type BindOutcome, bindIdentity } from './bind-identity.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -9,6 +9,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
+import type { UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { sealAuthorizationSecrets } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 

@@ -1,6 +1,7 @@
-import { type BrowserSessionId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 
 const bind = statement<never, { readonly id: string; readonly sessionId: string }>(
   'bind-upstream-authorization',

@@ -1,14 +1,8 @@
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
-import {
-  fromUuid,
-  newId,
-  toUuid,
-  type UpstreamLinkId,
-  type UpstreamProviderId,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamLinkId, UpstreamProviderId, UserId } from '#vocabulary/ids.ts';
 
 /** A user's identity at a provider. */
 export interface Identity {

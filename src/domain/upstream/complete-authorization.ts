@@ -1,8 +1,9 @@
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, newId, toUuid, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamAuthorizationId, UpstreamLinkId } from '#vocabulary/ids.ts';
 import { sealAnswer, type UpstreamAnswer } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 

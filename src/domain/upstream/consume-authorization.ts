@@ -14,9 +14,10 @@ import {
   newPendingLogin,
   type PendingLoginParams,
 } from '#domain/second-factors/begin-pending-login.ts';
-import { type BrowserSessionId, newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { BrowserSessionId, PendingLoginId } from '#vocabulary/ids.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import { namedMethods } from './named-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';

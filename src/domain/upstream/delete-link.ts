@@ -1,8 +1,9 @@
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
-import { fromUuid, toUuid, type UpstreamLinkId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamLinkId } from '#vocabulary/ids.ts';
 
 export interface DeleteLinkDeps {
   readonly database: Database;

@@ -3,10 +3,11 @@ import type { SessionCookie } from '#domain/records/browser-session.ts';
 import { authorizationIsUnconsumed, completedAfter } from '#domain/records/liveness/upstream-authorizations.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamAuthorizationId, UpstreamLinkId } from '#vocabulary/ids.ts';
 import { openAnswer, openAuthorizationSecrets, type UpstreamAnswer } from './sealed-columns.ts';
 
 /** A sign-in that waits for the user's last step. */

@@ -1,7 +1,8 @@
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
-import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 
 const byIds = statement<{ id: string; created_at: number }, { readonly ids: readonly string[] }>(
   'find-upstream-providers',

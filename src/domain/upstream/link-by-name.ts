@@ -6,10 +6,11 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import type { PendingLink } from '#domain/second-factors/pending-link.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
-import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { MAX_LINKS } from './link-account.ts';
 import { type EnabledMethods, hasCredential } from './login-methods.ts';
 

@@ -1,9 +1,10 @@
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
-import { fromUuid, type UpstreamLinkId, type UpstreamProviderId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ownedList } from '#platform/postgres/owned-list.ts';
 import { listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { UpstreamLinkId, UpstreamProviderId, UserId } from '#vocabulary/ids.ts';
 
 /** An account's identity at an enabled provider. Times in milliseconds since the epoch. */
 export interface ListedLink {

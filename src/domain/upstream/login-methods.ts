@@ -1,9 +1,10 @@
 /** Sign-in methods that an account can currently use (account-graphql 7.3). */
 
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
-import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export type LoginMethod = 'password' | 'upstream' | 'passkey';
 

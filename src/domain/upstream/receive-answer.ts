@@ -1,9 +1,10 @@
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { type AuthorizationSecrets, openAuthorizationSecrets } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 

@@ -1,9 +1,10 @@
 import type { UpstreamProof, UpstreamProofs } from '#domain/accounts/registrations/finish-registration.ts';
 import { authorizationIsUnused } from '#domain/records/liveness/upstream-authorizations.ts';
-import { toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { namedMethods } from './named-methods.ts';
 import { openAnswer } from './sealed-columns.ts';
 import type { UpstreamProviders } from './upstream-providers.ts';

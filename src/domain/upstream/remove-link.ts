@@ -3,10 +3,11 @@ import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UpstreamLinkId, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamLinkId, UserId } from '#vocabulary/ids.ts';
 import { type EnabledMethods, hasUsableLink, hasUsablePasskey, hasUsablePassword } from './login-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 

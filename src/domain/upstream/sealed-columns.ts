@@ -1,6 +1,6 @@
 /** Encrypted columns of authorizations. */
-import type { UpstreamAuthorizationId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import type { UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 
 /** Values that bind the provider's response to the request. */
 export interface AuthorizationSecrets {

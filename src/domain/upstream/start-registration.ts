@@ -17,8 +17,9 @@ import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type RegistrationId } from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import type { IdentifyDeps, Newcomer } from './identify-newcomer.ts';
 

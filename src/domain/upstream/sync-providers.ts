@@ -1,8 +1,9 @@
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface ProviderSyncDeps {

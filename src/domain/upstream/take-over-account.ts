@@ -6,9 +6,10 @@ import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/re
 import type { User } from '#domain/records/user.ts';
 import { toPendingLinkRow } from '#domain/second-factors/pending-link.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import {
   consumeAuthorization,
   newUpstreamSession,

@@ -1,6 +1,6 @@
 /** Sessions that administrators create for users with a token (account-graphql 5.5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
@@ -12,6 +12,7 @@ import {
   type StandInHomeserver,
   startStandInHomeserver,
 } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
@@ -12,6 +12,7 @@ import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { adminStatus } from './error-format.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
 

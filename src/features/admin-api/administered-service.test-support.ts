@@ -1,5 +1,5 @@
 /** Setup for tests of the API: a service with a homeserver, and clients that administer it with their own tokens. */
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
@@ -10,6 +10,7 @@ import {
   type StandInHomeserver,
   startStandInHomeserver,
 } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 export const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 export const SECOND_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';

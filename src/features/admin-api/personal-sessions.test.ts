@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
@@ -8,6 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import type { TestService } from '#test/support/service.ts';
 import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import {
   ABSENT,
   type AdministeredService,

@@ -18,7 +18,7 @@ import {
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { describeError } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
@@ -29,6 +29,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { deliveryOf, type ResponseMode } from '#protocol/oauth/authorization-response.ts';
 import { tellingParameters } from '#protocol/oauth/request-parameters.ts';
 import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { sealBindTicket } from './browser-binding.ts';
 import {
   type AcceptedRequest,

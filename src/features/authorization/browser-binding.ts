@@ -4,8 +4,8 @@
  * (`browser/grants-cookie.ts`). Browsers do not send cookies with a form posted by another site. Such a request is
  * bound by the GET that follows it, which carries a ticket.
  */
-import type { AuthorizationGrantId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import type { AuthorizationGrantId } from '#vocabulary/ids.ts';
 
 const TICKET_LABEL = 'authorization-bind';
 const TICKET_LIFETIME_MS = 60_000;

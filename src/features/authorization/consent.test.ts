@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -13,6 +13,7 @@ import {
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 
 let testDatabase: TestDatabase;
 let service: AuthorizationService;

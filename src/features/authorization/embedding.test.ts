@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -12,6 +11,7 @@ import {
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 /**
  * What a page of another site can make a visitor's browser send (security S-181). The headers are those of Chromium and

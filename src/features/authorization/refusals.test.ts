@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId } from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
 import {
   type AuthorizationService,
   authorizeUrl,
@@ -9,6 +9,7 @@ import {
 } from '#test/support/authorization-service.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 let testDatabase: TestDatabase;
 let service: AuthorizationService;

@@ -1,6 +1,5 @@
 /** What every response to a client contains, in every response mode (oauth 20 fact 6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -11,6 +10,7 @@ import {
 import type { Browser, Shown } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 /** Characters that need escaping in at least one of the three formats. */
 const STATE = 'a b&c=d#"<é%20+';

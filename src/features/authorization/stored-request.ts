@@ -26,13 +26,14 @@ import {
 import type { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { AuthorizationGrantId } from '#vocabulary/ids.ts';
 import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
-import { type ClientId, fromUuid, newId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import {
   AUTHORIZATION_ISSUER,
@@ -16,6 +16,7 @@ import {
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 let testDatabase: TestDatabase;
 let service: AuthorizationService;

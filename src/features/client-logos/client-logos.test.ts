@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import {
   type AuthorizationService,
   authorizeUrl,
@@ -9,6 +8,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import { ClientLogos } from './client-logos.ts';
 
 const PNG = Buffer.from(

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, insertUser, sql } from '#test/support/fixtures.ts';
 import { manage, REGISTRATION, registerManaged, signInWith } from '#test/support/managed-clients.ts';
 import { basic, type OAuthService, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const UNKNOWN_TOKEN = 'mgt_0123456789ABCDEFGHIJabcdefghij_0nvfCE';
 

@@ -1,8 +1,8 @@
 import type { Urls } from '#browser/urls.ts';
 import type { ClientMetadata } from '#domain/clients/client.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import type { Secret } from '#platform/base/secret.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 export interface DescribedClient {
   readonly id: ClientId;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createExportWorker } from '#app/jobs.ts';
-import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { HeldChange } from '#test/attacks/held-change.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
@@ -13,6 +13,7 @@ import { headerRecord } from '#test/support/header-record.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { readZip } from '#test/support/read-zip.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };

@@ -8,10 +8,11 @@ import { dataExports } from '#domain/data-exports/list-data-exports.ts';
 import { readArchive } from '#domain/data-exports/read-archive.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type DataExportId, parseId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, noStore, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
+import type { DataExportId } from '#vocabulary/ids.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser };

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
-import { type ClientId, newId } from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -14,6 +14,7 @@ import type { Browser, Shown } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const BACK = 'https://app.example.org/signed-out';
 const BACK_WITH_QUERY = 'https://app.example.org/bye?from=latchkey';

@@ -15,12 +15,13 @@ import { clientName } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
-import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
+import type { OAuth2SessionId } from '#vocabulary/ids.ts';
 import { checkLogoutRequest, openPostedRequest } from './check-request.ts';
 import { ConfirmPage, SignedOutPage } from './end-session.page.tsx';
 

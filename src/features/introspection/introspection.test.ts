@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -14,6 +14,7 @@ import {
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const SCOPE = [
   'openid',

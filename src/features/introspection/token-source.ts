@@ -2,9 +2,9 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import type { ClientId } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { TokenOrigin } from '#protocol/oauth/token-format.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 export interface IntrospectionDeps extends Core {
   readonly settings: TokenSettings;

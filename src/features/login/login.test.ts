@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import type { Shown } from '#test/support/browser.ts';
@@ -11,6 +11,7 @@ import { type PageService, type PageServiceOptions, startPages, withPages } from
 import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';

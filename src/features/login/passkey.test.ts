@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
@@ -8,6 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import type { Deviations, KeyKind, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
 import { givePasskey, type PasskeyRequest, passkeyOptions } from '#test/support/passkeys.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';

@@ -8,7 +8,7 @@ import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { backchannelLogoutQueues } from '#domain/oauth-sessions/backchannel-logout.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
-import { type ClientId, parseId, toUuid } from '#platform/base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -32,6 +32,7 @@ import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { TEST_KEYS, until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const SECRET = 'the secret of the client';
 const CALLBACK = 'https://app.example.org/callback';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -11,6 +10,7 @@ import {
   type OAuthService,
   startOAuthService,
 } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 let db: TestDatabase;
 let service: OAuthService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { removePasskey } from '#domain/passkeys/remove-passkey.ts';
 import { regenerateRecoveryCodes } from '#domain/second-factors/regenerate-recovery-codes.ts';
-import { fromUuid, type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { givePasskey } from '#test/support/passkeys.ts';
+import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -15,6 +15,7 @@ import {
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const DEVICE_SCOPE = ['urn:chat:client:api:*', 'urn:chat:client:device:ABCDEFGHIJ'];

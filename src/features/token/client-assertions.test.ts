@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { type AssertionParts, assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -12,6 +11,7 @@ import {
   TEST_ISSUER,
   unusedId,
 } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const SECRET = 'a secret that signs assertions, of more than sixty-four bytes in all';
 const TOKEN_ENDPOINT = `${TEST_ISSUER}oauth2/token`;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { basic, CLIENT_SECRET, type OAuthService, startOAuthService, unusedId } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 const GRANT = { grant_type: 'client_credentials' };
 

@@ -7,7 +7,6 @@ import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
-import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -17,6 +16,7 @@ import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import type { GRANT_TYPE_LABELS } from '#vocabulary/metric-labels.ts';
 
 /** A grant type at the token endpoint. */

@@ -3,7 +3,7 @@ import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setClaims } from '#domain/accounts/set-claims.ts';
 import { setGroups } from '#domain/accounts/set-groups.ts';
-import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { ExtraClaims } from '#protocol/oidc/extra-claims.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -15,6 +15,7 @@ import {
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 let db: TestDatabase;
 let service: OAuthService;

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -13,6 +13,7 @@ import {
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 let db: TestDatabase;
 let service: OAuthService;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientId } from '#platform/base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 
 let db: TestDatabase;
 let service: OAuthService;

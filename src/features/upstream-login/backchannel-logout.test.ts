@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient, textOf } from '#test/support/chat-client.ts';
 import { loginTokenOf } from '#test/support/chat-sso.ts';
@@ -10,6 +10,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const MODES = {
   do_nothing: '01HZX7T3Q8V3M5N6P7R8S9T0AB',

@@ -1,8 +1,8 @@
 /** Metrics of sign-ins through upstream providers. */
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { UpstreamProviderId } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 import { UPSTREAM_CALLBACK_RESULTS, type UpstreamLoginResult } from '#vocabulary/metric-labels.ts';
 
 /** How a provider's response was handled. `result` is undefined if the response will be sent once more. */

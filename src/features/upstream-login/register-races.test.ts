@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 
 const [PLAIN, SET, ADD] = [newId<'upstream-provider'>(1), newId<'upstream-provider'>(2), newId<'upstream-provider'>(3)];
 const ROUNDS = 100;

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -12,6 +12,7 @@ import {
   UPSTREAM_SUBJECT,
   type UpstreamPeer,
 } from '#test/support/upstream-peer.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';

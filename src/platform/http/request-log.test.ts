@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { UserId } from '#platform/base/ids.ts';
 import { newId } from '#platform/base/ids.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { REQUEST_LINE } from '#test/support/log-expression.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { json } from './response.ts';
 import type { Route } from './route.ts';
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ClientId, UserId } from '#platform/base/ids.ts';
+import type { Ulid } from '#platform/base/ids.ts';
 import type { Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapePath, escapeQuoted, jsonString } from './escaping.ts';
 
@@ -7,8 +7,8 @@ export const REQUEST_EVENT = 'http.server.response';
 
 /** The requester in the log line of a request. */
 export type Requester =
-  | { readonly kind: 'user'; readonly id: UserId; readonly username?: string }
-  | { readonly kind: 'oauth2-client'; readonly id: ClientId }
+  | { readonly kind: 'user'; readonly id: Ulid<'user'>; readonly username?: string }
+  | { readonly kind: 'oauth2-client'; readonly id: Ulid<'client'> }
   | { readonly kind: 'homeserver' };
 
 /** The GraphQL operation of a request, whether or not it was executed (account-graphql 1.8). */

@@ -1,5 +1,5 @@
 /** Lists of rows that belong to users: pages and numbers of items for many owners at once, and look-up by identifier. */
-import type { Ulid, UserId } from '#platform/base/ids.ts';
+import type { Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from './database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from './owned-rows.ts';
 import {
@@ -39,12 +39,12 @@ export interface OwnedList<
   /** Returns a page of items for each of these users, oldest first. */
   pages(
     queryable: Queryable,
-    owners: readonly UserId[],
+    owners: readonly Ulid<'user'>[],
     filters: Filters,
     window: PageWindow,
   ): Promise<readonly Page<Item>[]>;
   /** Counts the items of each of these users. */
-  count(queryable: Queryable, owners: readonly UserId[], filters: Filters): Promise<readonly number[]>;
+  count(queryable: Queryable, owners: readonly Ulid<'user'>[], filters: Filters): Promise<readonly number[]>;
   /** Returns the items with these identifiers, in the same order, and undefined for those of other users. */
   find(
     queryable: Queryable,

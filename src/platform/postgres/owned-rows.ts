@@ -1,10 +1,10 @@
 /** Finds rows that belong to users by their identifiers. */
-import { toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from './database.ts';
 import type { Statement } from './statement.ts';
 
 /** The owner whose rows are found. `anybody` finds all rows, for administrators. */
-export type Owner = UserId | 'anybody';
+export type Owner = Ulid<'user'> | 'anybody';
 
 /** Parameters of a statement with the condition `areOwned`. */
 export interface OwnedParams {

@@ -1,10 +1,11 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { MAIL_QUEUES, type QueueState } from '#domain/limits/late-mails.ts';
 import { addressBucket, type Bucket, mailBucket, unknownNameKey } from '#domain/limits/rate-limits.ts';
-import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from '../email-address.ts';
 import type { EmailAuthenticationId } from './email-authentication.ts';
 

@@ -1,8 +1,9 @@
 import { takeTokens } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from '../email-address.ts';
 import { MAX_EMAILS } from '../user-emails.ts';
 import {

@@ -1,7 +1,8 @@
 import { MAX_CODE_TRIES } from '#domain/records/liveness/email-authentications.ts';
-import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 import {
   type EmailAuthentication,
   type EmailAuthenticationId,

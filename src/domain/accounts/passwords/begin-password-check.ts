@@ -3,11 +3,12 @@ import { chargeCtes } from '#domain/limits/charge-sql.ts';
 import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { type UserRow, userColumns } from '#domain/records/user.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { LoginName } from '../login-name.ts';
 
 export interface BeginPasswordCheckDeps {

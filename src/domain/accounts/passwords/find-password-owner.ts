@@ -1,7 +1,8 @@
 import { toUser, type User, type UserRow, userColumns } from '#domain/records/user.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 /** An account that is about to get a different password. */
 export interface FoundPasswordOwner {

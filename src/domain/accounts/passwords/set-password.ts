@@ -1,9 +1,10 @@
 import { type Administrator, adminActor } from '#domain/audit/administrator.ts';
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 
 const storePassword = statement<
   never,

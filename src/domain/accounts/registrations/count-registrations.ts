@@ -1,6 +1,7 @@
 /** Metrics of registrations. The provider is set if the registration began with an upstream sign-in. */
-import type { UpstreamProviderId } from '#platform/base/ids.ts';
+
 import { metrics } from '#platform/base/metrics.ts';
+import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 import type { FlowResult } from '#vocabulary/metric-labels.ts';
 
 type Outcome<Reason> = { readonly ok: true } | { readonly ok: false; readonly reason: Reason };

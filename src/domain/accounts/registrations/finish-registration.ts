@@ -8,20 +8,20 @@ import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import type { User } from '#domain/records/user.ts';
 import { beginSetup } from '#domain/second-factors/begin-setup.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import {
-  type BrowserSessionId,
-  type PendingLoginId,
-  type RegistrationId,
-  toUuid,
-  type UpstreamAuthorizationId,
-  type UpstreamProviderId,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type {
+  BrowserSessionId,
+  PendingLoginId,
+  RegistrationId,
+  UpstreamAuthorizationId,
+  UpstreamProviderId,
+  UserId,
+} from '#vocabulary/ids.ts';
 import { createUser } from '../create-user.ts';
 import { checkEmail, type EmailPolicy } from '../email-authentications/email-policy.ts';
 import { setPassword } from '../passwords/set-password.ts';

@@ -1,7 +1,8 @@
-import { newId, type RegistrationId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { RegistrationId, UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from '../email-address.ts';
 import {
   type BeginParameters,

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
-import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -13,6 +13,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 import { checkEmailCode } from '../email-authentications/check-email-code.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 import { emailCode } from '../email-authentications/email-code.ts';

@@ -2,9 +2,9 @@ import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts'
 import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { createUser } from '../create-user.ts';
 import type { EmailAddress } from '../email-address.ts';
 import { setPassword } from '../passwords/set-password.ts';

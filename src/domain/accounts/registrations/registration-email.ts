@@ -3,9 +3,10 @@
  */
 import { takeTokens } from '#domain/limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from '../email-address.ts';
 import {
   type BeginParameters,

@@ -1,8 +1,9 @@
 /** Later steps of an open registration: the display name, and choosing a different username. */
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
-import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 import { askHomeserver } from './homeserver-name.ts';
 import { findNameProblems, type NameProblem } from './registration-policy.ts';
 import type { RegistrationDeps } from './start-registration.ts';

@@ -12,10 +12,11 @@ import { refundCtes } from '#domain/limits/charge-sql.ts';
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 
 const TOKEN = /^[A-Za-z0-9._~-]{1,64}$/;
 

@@ -5,17 +5,12 @@
  * It is open until `completed_at` is set or it expires. It belongs to the browser that started it and holds its ID in a
  * cookie; the feature checks that.
  */
-import {
-  fromUuid,
-  type RegistrationId,
-  toUuid,
-  type UpstreamAuthorizationId,
-  type UpstreamProviderId,
-} from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import type { RegistrationId, UpstreamAuthorizationId, UpstreamProviderId } from '#vocabulary/ids.ts';
 
 export interface Registration {
   readonly id: RegistrationId;

@@ -6,13 +6,14 @@ import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { RegistrationId } from '#vocabulary/ids.ts';
 import type { EmailAddress } from '../email-address.ts';
 import {
   type BeginParameters,

@@ -2,11 +2,12 @@ import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/limits/charge-sql.ts';
 import { addressBucket, awaitLimitCheck, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { ssoLoginIsPending } from '#domain/records/liveness/compat-sessions.ts';
-import { type CompatSsoLoginId, newId, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { addressKeyAsInet } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { CompatSsoLoginId, UpstreamProviderId } from '#vocabulary/ids.ts';
 
 /** Limit of pending sign-ons per client address (security 3.10, S-179). */
 const MAX_PENDING = 100;

@@ -2,11 +2,12 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { ssoLoginIsPending } from '#domain/records/liveness/compat-sessions.ts';
-import { type BrowserSessionId, type CompatSsoLoginId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import type { BrowserSessionId, CompatSsoLoginId, UserId } from '#vocabulary/ids.ts';
 
 /** 190 bits: tokens cannot be guessed, so no rate limit is needed. */
 const LOGIN_TOKEN_LENGTH = 32;

@@ -1,4 +1,4 @@
-import { type CompatSessionId, type CompatSsoLoginId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import {
   countLists,
@@ -9,6 +9,7 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { CompatSessionId, CompatSsoLoginId, UserId } from '#vocabulary/ids.ts';
 
 /** A single sign-on as shown to the user who consented. Times are milliseconds since the epoch. */
 export interface ListedSsoLogin {

@@ -8,8 +8,9 @@
  *
  * `features/chat-compat` contains the pages; `logins/` opens the session.
  */
-import { type CompatSsoLoginId, fromUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import type { CompatSsoLoginId, UpstreamProviderId } from '#vocabulary/ids.ts';
 
 /** A single sign-on as its page needs it. */
 export interface SsoLogin {

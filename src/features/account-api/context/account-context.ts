@@ -54,6 +54,10 @@ import { findOneTimeCodes, findTotpEnrolments } from '#domain/second-factors/fin
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
 import { links } from '#domain/upstream/list-links.ts';
 import { findLoginMethods } from '#domain/upstream/login-methods.ts';
+import type { Ulid } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { OwnedList } from '#platform/postgres/owned-list.ts';
+import type { Owner } from '#platform/postgres/owned-rows.ts';
 import type {
   BrowserSessionId,
   ClientId,
@@ -61,13 +65,9 @@ import type {
   DataExportId,
   OAuth2SessionId,
   TotpEnrolmentId,
-  Ulid,
   UpstreamProviderId,
   UserId,
-} from '#platform/base/ids.ts';
-import type { RequestContext } from '#platform/http/request-context.ts';
-import type { OwnedList } from '#platform/postgres/owned-list.ts';
-import type { Owner } from '#platform/postgres/owned-rows.ts';
+} from '#vocabulary/ids.ts';
 import type { AnswerSize } from './answer-size.ts';
 import { type Readable, readableBy } from './authorization.ts';
 import type { Caller } from './caller.ts';

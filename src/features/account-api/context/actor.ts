@@ -1,6 +1,6 @@
 import { adminActor } from '#domain/audit/administrator.ts';
 import type { AuditActor } from '#domain/audit/audit-event.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from './account-context.ts';
 import type { Caller } from './caller.ts';
 

@@ -3,8 +3,8 @@ import type { Browser } from '#browser/browser.ts';
 import type { Administrator } from '#domain/audit/administrator.ts';
 import type { Core } from '#domain/core.ts';
 import { isRecent } from '#platform/base/clock.ts';
-import type { ClientId, UserId } from '#platform/base/ids.ts';
 import { chatNames } from '#protocol/chat/names.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import type { Caller } from './caller.ts';
 import { refusal } from './graphql-refusal.ts';
 

@@ -15,10 +15,10 @@ import {
   type PresentedToken,
 } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { ClientId, OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { ClientId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 
 /**
  * The caller of the API (account-graphql 2.1). Only a token can make its holder an administrator, never a browser

@@ -1,6 +1,6 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { BrowserSessionId } from '#platform/base/ids.ts';
 import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { AppSessionConnection } from './app-session.ts';
 import { builder } from './builder.ts';

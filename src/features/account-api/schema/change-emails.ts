@@ -7,7 +7,7 @@ import { setPrimaryEmail } from '#domain/account-changes/set-primary-email.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
 import { requireAdmin } from '../context/authorization.ts';

@@ -8,8 +8,8 @@ import {
 } from '#domain/oauth-sessions/open-for-administrator.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
+import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { refusal } from '../context/graphql-refusal.ts';

@@ -2,7 +2,7 @@
 import type { DataExport as ListedDataExport } from '#domain/data-exports/list-data-exports.ts';
 import { startDataExport } from '#domain/data-exports/start-data-export.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { DataExportId } from '#platform/base/ids.ts';
+import type { DataExportId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';
 import { builder } from './builder.ts';

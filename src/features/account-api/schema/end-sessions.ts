@@ -2,7 +2,7 @@
 import { finishCompatSession } from '#domain/compat-sessions/finish-compat-session.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf, actsAsAdministrator } from '../context/actor.ts';
 import { recordIfAdministrator, withRecord } from '../context/record-action.ts';

@@ -17,7 +17,7 @@ import type {
   UpstreamLinkId,
   UpstreamProviderId,
   UserId,
-} from '#platform/base/ids.ts';
+} from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import {
   appSessionModel,

@@ -16,7 +16,7 @@ import type { Passkey as StoredPasskey } from '#domain/passkeys/passkey.ts';
 import type { TotpEnrolment as BegunTotpEnrolment } from '#domain/second-factors/find-one-time-codes.ts';
 import type { ListedLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
-import type { UpstreamProviderId, UserId } from '#platform/base/ids.ts';
+import type { UpstreamProviderId, UserId } from '#vocabulary/ids.ts';
 import { builder } from './builder.ts';
 
 export interface UserModel {

@@ -1,6 +1,6 @@
 /** Recovery links: the holder of a ticket may see what it is for (account-graphql 4.4). */
 import { checkRecoveryTicket, type TicketCheck } from '#domain/account-changes/recovery-ticket.ts';
-import type { RecoveryTicketId } from '#platform/base/ids.ts';
+import type { RecoveryTicketId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
 import { CreationEvent, Node } from './node.ts';

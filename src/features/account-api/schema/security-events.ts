@@ -1,6 +1,6 @@
 /** Security events of an account, for its owner (account-graphql 7.4). */
 import type { SecurityEvent as ListedSecurityEvent } from '#domain/audit/list-security-events.ts';
-import type { AuditEventId } from '#platform/base/ids.ts';
+import type { AuditEventId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';

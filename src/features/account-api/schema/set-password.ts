@@ -6,8 +6,8 @@ import { setPasswordOfUser } from '#domain/account-changes/set-password-of-user.
 import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { User as Account } from '#domain/records/user.ts';
-import type { UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireSelf } from '../context/authorization.ts';
 import type { Caller } from '../context/caller.ts';

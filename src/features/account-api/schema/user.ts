@@ -1,4 +1,4 @@
-import type { ClientId } from '#platform/base/ids.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { AppSessionConnection, CompatSessionConnection, Oauth2SessionConnection } from './app-session.ts';

@@ -8,11 +8,11 @@ import type { PersonalOwner } from '#domain/personal-sessions/issue-personal-tok
 import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { BindingCheck, headerToken, insufficientScope, invalidToken } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { ClientId, UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Requester } from '#platform/log/request-line.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 /** The administrator who calls: a client with a user's token or its own, or a program with a personal token. */
 export interface AdminCaller {

@@ -13,9 +13,10 @@ import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/acc
 import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { single } from '../definition/documents.ts';
 import { text } from '../definition/fields.ts';
 import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-failure.ts';
