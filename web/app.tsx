@@ -5,12 +5,12 @@ import { LocationProvider, Route, Router } from 'preact-iso/router';
 import { createAreaClient } from './api/client.ts';
 import { Spinner } from './components/states.tsx';
 import type { AreaConfig } from './config.ts';
+import { Announcements } from './frame/announcements.tsx';
 import { Unbroken } from './frame/broken.tsx';
 import { ConfigProvider } from './frame/config-context.ts';
 import { Footer } from './frame/footer.tsx';
 import { OfflineBanner } from './frame/offline.tsx';
 import { reloadSignedOut } from './frame/signed-out.ts';
-import { Told } from './frame/told.tsx';
 import { type AreaTranslations, TranslationsProvider } from './i18n/translations.ts';
 import { NotFound } from './pages/not-found.tsx';
 import { Reauthentication } from './reauthentication/reauthentication.tsx';
@@ -30,7 +30,7 @@ export function App({ config, translations }: { config: AreaConfig; translations
         <Provider value={client}>
           <LocationProvider scope={config.root}>
             <OfflineBanner />
-            <Told>
+            <Announcements>
               <Reauthentication>
                 <Unbroken>
                   <Router onLoadStart={() => setLoading(true)} onLoadEnd={() => setLoading(false)}>
@@ -41,7 +41,7 @@ export function App({ config, translations }: { config: AreaConfig; translations
                   </Router>
                 </Unbroken>
               </Reauthentication>
-            </Told>
+            </Announcements>
             {isLoading && <Spinner />}
             <Footer />
           </LocationProvider>

@@ -46,7 +46,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     site,
     catalog,
     defaultLanguage: config.i18n.defaultLanguage,
-    formActions: wayIn(core),
+    formActions: formActionsOf(core),
   });
   const csrf = new Csrf({ urls, clock, log });
   return {
@@ -103,7 +103,7 @@ export function siteOf(
  * If there is only one sign-in method, the sign-in page redirects to that provider at once. Any form can lead to the
  * sign-in page after its session has ended. Browsers check `form-action` against the whole redirect chain.
  */
-function wayIn({ config, upstreamProviders }: Core): readonly string[] {
+function formActionsOf({ config, upstreamProviders }: Core): readonly string[] {
   if (config.passwords.enabled || upstreamProviders.only === undefined) return [];
   const { authorizationEndpoint, issuer } = upstreamProviders.only;
   return [authorizationEndpoint ?? issuer].filter((address) => address !== undefined);

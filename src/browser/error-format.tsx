@@ -37,7 +37,7 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
       requestId: failed.requestId,
       link: linkFor(error, failed, urls),
       address: error.code === 'cross_site_request' ? urls.base : undefined,
-      otherWay: error.code === 'upstream_unavailable' ? error.restartPath : undefined,
+      alternativePath: error.code === 'upstream_unavailable' ? error.restartPath : undefined,
     };
     return pages.answer({
       status: row.status,
@@ -90,7 +90,7 @@ export interface Problem {
   /** The service's URL, for users who came through another one. */
   readonly address?: string | undefined;
   /** Path of another sign-in method. */
-  readonly otherWay?: string | undefined;
+  readonly alternativePath?: string | undefined;
 }
 
 /**
@@ -124,7 +124,7 @@ export function ProblemPage({
   problem: Problem;
   detail?: string;
 }): VNode {
-  const { address, code, description, requestId, link, otherWay } = problem;
+  const { address, code, description, requestId, link, alternativePath } = problem;
   const isOfApplication = ERRORS[code].page === 'application';
   return (
     <>
@@ -134,8 +134,8 @@ export function ProblemPage({
       <LinkButton kind="primary" href={link.href}>
         {translations.t(LINK_TEXTS[link.kind])}
       </LinkButton>
-      {otherWay !== undefined && (
-        <LinkButton kind="quiet" href={otherWay}>
+      {alternativePath !== undefined && (
+        <LinkButton kind="quiet" href={alternativePath}>
           {translations.t('problem.way.other')}
         </LinkButton>
       )}

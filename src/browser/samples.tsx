@@ -18,7 +18,7 @@ export const samples = [
             requestId: 'POST-71',
             description: text,
             link: { kind: 'home', href: '/' },
-            otherWay: code === 'upstream_unavailable' ? '/login' : undefined,
+            alternativePath: code === 'upstream_unavailable' ? '/login' : undefined,
           }}
         />
       ),

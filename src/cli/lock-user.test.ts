@@ -6,7 +6,7 @@ import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -82,7 +82,7 @@ async function signIn(username: string, browser = connected.browser()) {
 /** Jobs of one user run sequentially: the second is retried after two seconds. */
 async function tell(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
-    await tellHomeserver(connected.core);
+    await notifyHomeserver(connected.core);
     connected.clock.advanceSeconds(2);
   }
 }

@@ -9,7 +9,7 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -19,8 +19,8 @@ import { issueCompatibilityTokenCommand } from './issue-compatibility-token.ts';
 import { issuePersonalTokenCommand } from './issue-personal-token.ts';
 import { killSessionsCommand } from './kill-sessions.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
+import { provisionAllUsersCommand, syncDevicesCommand } from './notify-homeserver.ts';
 import { removeSecondFactorsCommand } from './remove-second-factors.ts';
-import { provisionAllUsersCommand, syncDevicesCommand } from './tell-homeserver.ts';
 
 const SECRET = 'shared-secret-of-the-test';
 const PASSWORD = 'correct horse battery staple';
@@ -215,7 +215,7 @@ describe('manage provision-all-users', () => {
     await rows(`delete from users where username <> 'member7'`);
     await provision();
     expect(printed.out).toBe('1 user will be synced to the homeserver within 1 s\n');
-    await tellHomeserver(connected.core);
+    await notifyHomeserver(connected.core);
     expect(homeserver.user('member7')).toBeDefined();
   });
 
@@ -246,7 +246,7 @@ describe('manage sync-devices', () => {
     await withDevices('ren', ['LOST']);
     await sync('rin');
     expect(printed.out).toBe('1 user will be synced to the homeserver within 1 s\n');
-    await tellHomeserver(connected.core);
+    await notifyHomeserver(connected.core);
     expect([devicesOf('rin'), devicesOf('ren')]).toEqual([['LIVE'], ['LOST']]);
   });
 
@@ -255,7 +255,7 @@ describe('manage sync-devices', () => {
     await withDevices('sam', []);
     await sync();
     clock.advanceSeconds(10);
-    await tellHomeserver(connected.core);
+    await notifyHomeserver(connected.core);
     expect([devicesOf('sol'), devicesOf('sam')]).toEqual([['LIVE'], ['LIVE']]);
   });
 

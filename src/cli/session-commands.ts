@@ -25,7 +25,7 @@ export function addSessionCommands(manage: Command, configuration: () => Command
     .description('sync all users to the homeserver, at most 20 per second')
     .option('--only-active', 'skip locked and deactivated users', false)
     .action(async ({ onlyActive }: { onlyActive: boolean }) => {
-      const { provisionAllUsersCommand } = await import('./tell-homeserver.ts');
+      const { provisionAllUsersCommand } = await import('./notify-homeserver.ts');
       await run((deps, json) => provisionAllUsersCommand(deps, { onlyActive, json }));
     });
   manage
@@ -35,7 +35,7 @@ export function addSessionCommands(manage: Command, configuration: () => Command
     )
     .option('--user <user>', 'only for this user')
     .action(async ({ user }: { user?: string }) => {
-      const { syncDevicesCommand } = await import('./tell-homeserver.ts');
+      const { syncDevicesCommand } = await import('./notify-homeserver.ts');
       await run((deps, json) => syncDevicesCommand(deps, { user, json }));
     });
   manage

@@ -29,7 +29,7 @@ import { type SecondFactorRules, secondFactorRulesOf } from '#domain/records/due
 import { SessionLimit } from '#domain/records/session-limit.ts';
 import type { EnabledMethods } from '#domain/upstream/login-methods.ts';
 import { UpstreamMetadata } from '#domain/upstream/provider-metadata.ts';
-import { ConfiguredRegistrationWays } from '#domain/upstream/registration-ways.ts';
+import { ConfiguredRegistrationMethods } from '#domain/upstream/registration-methods.ts';
 import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { MetricsPage } from '#platform/base/metrics.ts';
@@ -102,7 +102,7 @@ export interface Core extends Resources {
   /** Upstream providers for sign-in. */
   readonly upstreamProviders: UpstreamProviders;
   readonly upstreamMetadata: UpstreamMetadata;
-  readonly registrationWays: ConfiguredRegistrationWays;
+  readonly registrationMethods: ConfiguredRegistrationMethods;
   /** Whether users can register by at least one method. */
   readonly isRegistrationOpen: boolean;
   /** Whether users can reset their password with a link sent by email. */
@@ -120,7 +120,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const publishedKeys = new PublishedKeys(resources);
   const upstreamProviders = new UpstreamProviders(config.upstreamOauth2);
   const relyingParty = relyingPartyOf(config);
-  const registrationWays = new ConfiguredRegistrationWays(config, upstreamProviders);
+  const registrationMethods = new ConfiguredRegistrationMethods(config, upstreamProviders);
   return {
     ...resources,
     clients: new ClientDirectory(database, keyRing, clock),
@@ -166,8 +166,8 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     enabledMethods: { isPasswordEnabled: config.passwords.enabled, isPasskeyEnabled: relyingParty !== undefined },
     upstreamProviders,
     upstreamMetadata: new UpstreamMetadata(resources),
-    registrationWays,
-    isRegistrationOpen: registrationWays.isAnyOpen,
+    registrationMethods,
+    isRegistrationOpen: registrationMethods.isAnyOpen,
     isRecoveryOpen: config.passwords.enabled && config.account.passwordRecoveryEnabled,
   };
 }

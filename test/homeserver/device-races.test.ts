@@ -7,7 +7,7 @@ import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-cl
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -55,7 +55,7 @@ beforeAll(async () => {
   first = await startService(settings, { clock, expectedErrors: BUSY });
   second = await startService(settings, { clock, like: first, expectedErrors: BUSY });
   await first.registerUser('amira', PASSWORD);
-  await tellHomeserver(first.core);
+  await notifyHomeserver(first.core);
   const devices = homeserver.user('amira')?.devices ?? expect.fail('the homeserver was not told');
   const forget = devices.delete.bind(devices);
   devices.delete = (device) => {
@@ -165,7 +165,7 @@ test(
     let isStorming = true;
     const jobs = [first, second].map(async ({ core }) => {
       while (isStorming) {
-        await tellHomeserver(core);
+        await notifyHomeserver(core);
         await pause(5);
       }
     });
@@ -174,7 +174,7 @@ test(
     await Promise.all(jobs);
     // Jobs that were postponed because another holder had the lease.
     clock.advanceSeconds(10);
-    await tellHomeserver(first.core);
+    await notifyHomeserver(first.core);
 
     expect(lives.filter(({ answered }) => answered !== undefined).length).toBeGreaterThan(CLIENTS / 4);
     const active = await activeDevices();

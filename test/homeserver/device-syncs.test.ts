@@ -23,7 +23,7 @@ import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -355,7 +355,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
 
   test('is not queued by a deactivation, whose own job deletes the devices', async () => {
     await service.registerUser('gone', PASSWORD);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     await chat.login('gone', PASSWORD, { device_id: 'CHAT' });
     const [row] = await sql<{ id: string }>(service.database, `select id from users where username = 'gone'`);
     expect(row).toBeDefined();
@@ -370,7 +370,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
       });
     });
     expect(await queuedSyncs()).toEqual([]);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('gone')).toMatchObject({ isDeactivated: true, devices: new Map() });
   });
 
@@ -381,7 +381,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     for (const { accessToken } of others)
       await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
     expect(await queuedSyncs()).toEqual([0]);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.requests.map(({ body }) => body)).toEqual([
       {
         localpart: 'amira',
@@ -389,14 +389,14 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
       },
     ]);
     await oauthEnd('client_revoked')(signedIn, true);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['CHAT']);
   });
 
   test('I-09: follows a sign-out immediately, and the device is gone', async () => {
     const signedIn = await signIn();
     await chat.post('/logout', undefined, bearer(signedIn));
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['APPLICATION']);
   });
 
@@ -419,7 +419,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     const { accessToken } = await chat.login('b3', PASSWORD);
     await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
     homeserver.requests.length = 0;
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.requests.map(({ body }) => body)).toEqual([{ localpart: 'b3', devices: [] }]);
   });
 
@@ -431,7 +431,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     homeserver.state.users.delete('amira');
     await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
     homeserver.requests.length = 0;
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.requests.map(({ path }) => path.replace('/_synapse/mas/', ''))).toEqual([
       'sync_devices',
       'provision_user',
@@ -448,7 +448,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     const waits: number[] = [];
     homeserver.requests.length = 0;
     for (let round = 0; round < 4; round += 1) {
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       const [seconds = 0] = await queuedSyncs();
       waits.push(seconds);
       clock.advanceSeconds(seconds + 1);
@@ -456,7 +456,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     expect(homeserver.requests).toHaveLength(4 * 3);
     expect(waits.every((wait, index) => wait >= 4 * 2 ** index)).toBe(true);
     await homeserver.setFault(undefined);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['APPLICATION']);
   });
 
@@ -464,11 +464,11 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     const signedIn = await signIn();
     await homeserver.setFault({ kind: 'answer', status: 503 });
     await chat.post('/logout', undefined, bearer(signedIn));
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await queuedSyncs()).toEqual([expect.toSatisfy((seconds: number) => seconds >= 4 && seconds <= 6)]);
     await homeserver.setFault(undefined);
     clock.advanceSeconds(7);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['APPLICATION']);
     expect(await queuedSyncs()).toEqual([]);
   });
@@ -485,7 +485,7 @@ describe('a device sync (chat-compat 11.6, 11.8)', () => {
     clock.advanceSeconds(60);
     await cleanUpAll({ database: service.database, clock });
     expect(await queuedSyncs()).toEqual([0]);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
   });
 });

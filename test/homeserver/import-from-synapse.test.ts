@@ -16,7 +16,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { freePort } from '#test/support/free-port.js';
 import { type RealSynapse, startRealSynapse } from '#test/support/real-synapse.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 
 const PYTHON = process.env['LATCHKEY_TEST_SYNAPSE'] ?? '';
 const SECRET = 'shared-secret-of-the-test';
@@ -255,7 +255,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
   test('keep devices and their keys when a user signs in on another device', async () => {
     const login = await chat.tryLogin('anna', PASSWORD, { device_id: 'NEW' });
     expect(login.status).toBe(200);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     const { token } = device('anna PHONE');
     const { body } = await ask('_matrix/client/v3/devices', token);
     const listed = Array.isArray(body['devices']) ? body['devices'] : [];
@@ -290,7 +290,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
     const { token } = device('bruno TABLET');
     expect((await chat.post('/logout', undefined, { authorization: `Bearer ${token}` })).status).toBe(200);
     expect(await isActive(token)).toBe(false);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     const { body } = await ask('_matrix/client/v3/devices', device('bruno PHONE').token);
     const listed = Array.isArray(body['devices']) ? body['devices'] : [];
     expect(listed.map((one) => one.device_id)).not.toContain('TABLET');

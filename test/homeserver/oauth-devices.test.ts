@@ -10,7 +10,7 @@ import { ChatOAuthClient, chatClientSettings, type OAuthAnswer, tokensOf } from 
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -55,7 +55,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     client = new ChatOAuthClient(service, CLIENT);
     compat = new ChatClient(service, `/_${name}/client/v3`);
     for (const username of ['amira', 'bruno']) await service.registerUser(username, PASSWORD);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     amira = await signIn('amira');
     bruno = await signIn('bruno');
   });
@@ -64,7 +64,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     await homeserver.setFault(undefined);
     // Closes the circuit breaker after an outage.
     clock.advanceSeconds(11);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     homeserver.requests.length = 0;
   });
 
@@ -118,11 +118,11 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     homeserver.requests.length = 0;
     const refreshed = await client.refresh(tokens.refreshToken);
     expect(refreshed.body['scope']).toBe(scopeOf(device, prefix));
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls(), 'a refresh tells the homeserver nothing').toEqual([]);
     expect((await client.revoke(tokensOf(refreshed).refreshToken)).status).toBe(200);
     expect(await introspect(tokensOf(refreshed).accessToken)).toEqual({ active: false });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls()).toEqual(['sync_devices']);
     expect(devicesOf('amira')).not.toContain(device);
   }
@@ -173,7 +173,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
       expect(await introspect(String(body['access_token']))).toMatchObject({ active: true, device_id: device });
       const revoke = new URLSearchParams({ client_id: id, token: String(body['access_token']) });
       await fetch(`${service.address}/oauth2/revoke`, { method: 'POST', body: revoke });
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       expect(devicesOf('amira')).not.toContain(device);
     },
   );
@@ -212,7 +212,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(await introspect(third.accessToken)).toEqual({ active: false });
     expect(await introspect(fourth.accessToken)).toMatchObject({ active: true });
     expect(await sessionsOn(device)).toBe(1);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls(), 'the device lives on, so nothing is synced').toEqual(Array(4).fill('upsert_device'));
     expect(homeserver.user('amira')?.devices.get(device), 'the device keeps its first name').toBe('Mine');
   });
@@ -223,13 +223,13 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const { accessToken } = tokensOf(await client.exchange(code));
     clock.advanceSeconds(1);
     expect((await client.exchange(code)).body['error']).toBe('invalid_grant');
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(devicesOf('amira'), 'within 20 seconds it is left alone').toContain(device);
     expect(await introspect(accessToken)).toMatchObject({ active: true });
     clock.advanceSeconds(24);
     expect((await client.exchange(code)).body['error']).toBe('invalid_grant');
     expect(await introspect(accessToken)).toEqual({ active: false });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls()).toEqual(['upsert_device', 'sync_devices']);
     expect(devicesOf('amira')).not.toContain(device);
   });
@@ -241,7 +241,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(await introspect(next.accessToken)).toMatchObject({ active: true });
     clock.advanceSeconds(31);
     expect((await client.refresh(refreshToken)).body['error']).toBe('invalid_grant');
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls()).toEqual(['upsert_device', 'sync_devices']);
     expect(devicesOf('amira')).not.toContain(device);
   });
@@ -261,7 +261,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const hers = await client.signIn(amira, scopeOf(device));
     const his = await client.signIn(bruno, scopeOf(device));
     await client.revoke(his.accessToken);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await introspect(hers.accessToken)).toMatchObject({ active: true });
     expect(devicesOf('amira')).toContain(device);
     expect(devicesOf('bruno')).not.toContain(device);
@@ -270,7 +270,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   test('a sign-in without a device does not call the homeserver', async () => {
     const tokens = await client.signIn(amira, `openid ${STABLE}api:*`);
     await client.revoke(tokens.accessToken);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls()).toEqual([]);
   });
 
@@ -306,7 +306,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const later = tokensOf(await client.poll(deviceCode));
     expect(await introspect(tokens.accessToken)).toEqual({ active: false });
     clock.advanceSeconds(60);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(
       calls().filter((call) => call === 'sync_devices'),
       'one sync for all that happened',
@@ -322,7 +322,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const tokens = await client.signIn(await signIn('early'), scopeOf(device));
     expect(calls()).toEqual(['upsert_device', 'provision_user', 'upsert_device']);
     expect(await introspect(tokens.accessToken)).toMatchObject({ active: true });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(devicesOf('early')).toEqual([device]);
   });
 
@@ -403,7 +403,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
       expect(await sessionsOn(device)).toBe(0);
       await set('null');
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       expect(devicesOf('bruno')).not.toContain(device);
     },
   );

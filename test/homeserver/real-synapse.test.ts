@@ -21,7 +21,7 @@ import { beginRegistration, openEstimator, registerWholly } from '#test/support/
 import { until } from '#test/support/route-server.ts';
 import { type ScriptedIntrospection, startScriptedIntrospection } from '#test/support/scripted-introspection.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   CLIENT_CONFORMANCE,
   CLIENT_OF_CONFORMANCE,
@@ -238,7 +238,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       await browser.submit({ display_name: 'Dana Öz' });
       await browser.follow();
       expect(await known('registered')).toMatchObject({ ok: false, reason: 'unknown-user' });
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       expect(await known('registered')).toEqual({ ok: true, value: { displayName: 'Dana Öz', isDeactivated: false } });
     });
 
@@ -282,7 +282,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
         expect(await hadDevice('deviceowner', 'SURPLUS')).toBe(false);
         await chat.login('deviceowner', PASSWORD, { device_id: 'of two words/é' });
         await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
-        await tellHomeserver(own.core);
+        await notifyHomeserver(own.core);
         expect(await hadDevice('deviceowner', 'of two words/é')).toBe(true);
         expect(await hadDevice('deviceowner', 'PHONE')).toBe(false);
         expect(await hadDevice('deviceowner', 'SURPLUS')).toBe(false);
@@ -296,7 +296,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
         expect((await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` })).status).toBe(200);
         await synapse.start();
-        await tellHomeserver(own.core);
+        await notifyHomeserver(own.core);
         expect(await hadDevice('stranded', 'PHONE')).toBe(false);
         expect((await chat.tryLogin('stranded', PASSWORD)).status).toBe(200);
       }, 120_000);
@@ -305,12 +305,12 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
     test('while it is stopped, new registrations fail, and completed ones are provisioned afterwards', async () => {
       await registerWholly(service.browser(), 'waiting');
       await synapse.stop();
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       const answer = await beginRegistration(service.browser(), { username: 'early' });
       expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
       await synapse.start();
       service.clock.advanceSeconds(60);
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       expect(await known('waiting')).toMatchObject({ ok: true, value: { displayName: 'waiting' } });
     }, 120_000);
   });

@@ -14,7 +14,7 @@ import { freePort } from '#test/support/free-port.js';
 import { startFrontOrigin } from '#test/support/front-origin.ts';
 import type { RealSynapse } from '#test/support/real-synapse.ts';
 import { startService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 
@@ -95,7 +95,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
   /** Runs the due jobs, including those that wait for another job for the same user. */
   const settle = async () => {
     for (let count = 0; count < 3; count += 1) {
-      await tellHomeserver(core);
+      await notifyHomeserver(core);
       clock.advanceSeconds(BUSY_SECONDS);
     }
   };

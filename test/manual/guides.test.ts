@@ -98,7 +98,7 @@ describe('guide "Registration"', () => {
     const steps = service.routes.flatMap(({ path }) => (path.startsWith('/register/steps/') ? [path] : []));
     const told = steps.map((path) => path.replace(':id', '{id}'));
     expect(told.filter((path) => !codes.includes(path))).toEqual([]);
-    expect(service.core.registrationWays.password).toMatchObject({ isOpen: true, isTokenRequired: true });
+    expect(service.core.registrationMethods.password).toMatchObject({ isOpen: true, isTokenRequired: true });
   });
 });
 

@@ -18,7 +18,7 @@ import { freePort } from '../support/free-port.js';
 import { certificate } from '../support/https-peer.ts';
 import { stopProcess } from '../support/program.js';
 import { startService } from '../support/service.ts';
-import { tellHomeserver } from '../support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '../support/stand-in-homeserver/run-jobs.ts';
 import { startStandInHomeserver } from '../support/stand-in-homeserver/stand-in-homeserver.ts';
 import { settingsOf } from './guide.ts';
 import { readPage } from './pages.ts';
@@ -74,7 +74,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
       const commands = page.blocks('sh').flatMap((block) => block.match(/^latchkey .*$/gm) ?? []);
       expect(commands).toHaveLength(13);
       const isBack = async () => {
-        await tellHomeserver(service.core);
+        await notifyHomeserver(service.core);
         return homeserver.user('amira')?.isDeactivated === false;
       };
       for (const command of commands) {
@@ -87,7 +87,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
           for (const name of ['versions', 'whoami', 'secret'])
             expect(out).toMatch(new RegExp(`^ok +homeserver\\.${name} `, 'm'));
         }
-        await tellHomeserver(service.core);
+        await notifyHomeserver(service.core);
         // A job that conflicts with another job for the same user is retried two seconds later.
         if (words.includes('--reactivate')) await expect.poll(isBack, { timeout: 30_000 }).toBe(true);
       }

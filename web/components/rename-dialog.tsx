@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Notice } from '../../src/browser/components/text.tsx';
 import type { Problem } from '../api/problem.ts';
-import { useTell } from '../frame/told.tsx';
+import { useAnnounce } from '../frame/announcements.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -32,7 +32,7 @@ interface RenameDialogProps {
 export function RenameDialog(props: RenameDialogProps): VNode {
   const { title, hint, goneText, isPending, problem, rename, onClose } = props;
   const { t } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const { values, errors, set, reject } = useForm({ new_name: props.name });
   const [isGone, setGone] = useState(false);
   const submit = async () => {
@@ -42,7 +42,7 @@ export function RenameDialog(props: RenameDialogProps): VNode {
     const status = await rename(typed);
     if (status === 'UPDATED') {
       onClose();
-      tell(t('account.rename.saved'));
+      announce(t('account.rename.saved'));
     } else if (status === 'NOT_FOUND') setGone(true);
     else if (status !== undefined) reject({ new_name: t('account.problem.general') });
   };

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../../src/browser/components/text.tsx';
 import type { PageQuery } from '../api/page-query.ts';
 import type { Problem } from '../api/problem.ts';
-import { useTellContentShown } from '../frame/content-shown.ts';
+import { useReportContentShown } from '../frame/content-shown.ts';
 import { useRestoredScroll } from '../frame/scroll.ts';
 import { useTranslations } from '../i18n/translations.ts';
 import { Button } from './button.tsx';
@@ -60,7 +60,7 @@ export function Loaded<Data>({
 }
 
 function Shown({ children }: { children: ComponentChildren }): VNode {
-  useTellContentShown();
+  useReportContentShown();
   useRestoredScroll();
   return <>{children}</>;
 }

@@ -5,7 +5,7 @@ const PATIENCE_MS = 1000;
 let isContentShown = false;
 
 /** Signals that the page shows its main content, so that less important queries can start. */
-export function useTellContentShown(): void {
+export function useReportContentShown(): void {
   useEffect(() => {
     isContentShown = true;
     dispatchEvent(new Event(EVENT));

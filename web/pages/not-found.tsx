@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { PageTitle } from '../components/page-title.tsx';
 import { usePathTo } from '../frame/config-context.ts';
-import { useTellContentShown } from '../frame/content-shown.ts';
+import { useReportContentShown } from '../frame/content-shown.ts';
 import { PlainPage } from '../frame/tabs-page.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 
@@ -15,7 +15,7 @@ export function NotFound(): VNode {
 }
 
 export function NotFoundContent(): VNode {
-  useTellContentShown();
+  useReportContentShown();
   const { t } = useTranslations();
   const pathTo = usePathTo();
   return (

@@ -11,7 +11,7 @@ import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-se
 import { forgetConsentsOfUser } from '#domain/clients/consents.ts';
 import { deleteDataExports } from '#domain/data-exports/delete-data-exports.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
-import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
+import { type NotifyDeps, notificationQueue } from '#domain/homeserver/notify-homeserver.ts';
 import {
   type EndedApplicationSessions,
   endApplicationSessionsOfUser,
@@ -116,8 +116,8 @@ export async function deactivateUser(
       userId: user,
       ...actor,
     });
-    const told = { user, eventId, detail: { own: isOwn }, language: isOwn ? by.language : undefined, now };
-    if (isTold) await queueNotice(transaction, 'account_deactivated', told);
+    const notice = { user, eventId, detail: { own: isOwn }, language: isOwn ? by.language : undefined, now };
+    if (isTold) await queueNotice(transaction, 'account_deactivated', notice);
   }
   const freedEmailKeys = await forgetPerson(transaction, user, { isErased, now });
   if (freedEmailKeys.length > 0) {
@@ -131,8 +131,8 @@ export async function deactivateUser(
   const end = { reason, now, syncsDevices: false } as const;
   const applications = await endApplicationSessionsOfUser(transaction, user, end);
   // Sessions that act as another user may have a device that stays.
-  const told = { now, syncsDevices: homeserver.isConnected };
-  const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);
+  const options = { now, syncsDevices: homeserver.isConnected };
+  const personalSessions = await revokePersonalSessionsOfUser(transaction, user, options);
   await forgetConsentsOfUser(transaction, user);
   await deleteDataExports(transaction, user);
   await deletePasskeys(transaction, user);
@@ -146,16 +146,16 @@ export async function deactivateUser(
   return { isNew, browserSessions, ...applications, personalSessions };
 }
 
-export function deactivateUserQueue(deps: TellDeps): JobQueue {
-  return tellingQueue(QUEUE, deps, async (told, context, payload) => {
+export function deactivateUserQueue(deps: NotifyDeps): JobQueue {
+  return notificationQueue(QUEUE, deps, async (notified, context, payload) => {
     // The account has been reactivated since.
-    if (!told.isDeactivated) return { ok: true, value: undefined };
+    if (!notified.isDeactivated) return { ok: true, value: undefined };
     const isErased = typeof payload === 'object' && payload !== null && 'erase' in payload && payload.erase === true;
-    const result = await deps.homeserver.deleteUser(told.localpart, isErased, context);
+    const result = await deps.homeserver.deleteUser(notified.localpart, isErased, context);
     // A user unknown to the homeserver cannot be active there.
     if (!result.ok && result.reason !== 'unknown-user') return result;
     // Runs before the job completes. After a crash in between, the job runs once more and changes nothing.
-    await markDeactivatedAtHomeserver(deps.database, told.userId, { isErased, now: deps.clock.now() });
+    await markDeactivatedAtHomeserver(deps.database, notified.userId, { isErased, now: deps.clock.now() });
     return { ok: true, value: undefined };
   });
 }

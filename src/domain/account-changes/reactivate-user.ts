@@ -1,8 +1,8 @@
 import { markReactivated } from '#domain/accounts/deactivation-mark.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { CallContext, Homeserver, HomeserverResult } from '#domain/homeserver/homeserver.ts';
+import { type NotifyDeps, notificationQueue } from '#domain/homeserver/notify-homeserver.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
-import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
 import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { INSERT_JOB, type JobQueue, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
@@ -47,16 +47,16 @@ export async function reactivateHere(
   await queueProvisioning(transaction, homeserver, { userId: user, now });
 }
 
-export interface ReactivationDeps extends TellDeps {
+export interface ReactivationDeps extends NotifyDeps {
   readonly database: Database;
 }
 
 export function reactivateUserQueue(deps: ReactivationDeps): JobQueue {
-  return tellingQueue(QUEUE, deps, async (told, context) => {
-    const result = await reactivateThere(deps.homeserver, told.localpart, context);
+  return notificationQueue(QUEUE, deps, async (notified, context) => {
+    const result = await reactivateThere(deps.homeserver, notified.localpart, context);
     if (!result.ok) return result;
     const now = deps.clock.now();
-    const user = fromUuid<'user'>(told.userId);
+    const user = fromUuid<'user'>(notified.userId);
     await deps.database.transaction((transaction) => reactivateHere(transaction, deps.homeserver, { user, now }), {
       isRepeatable: true,
     });

@@ -54,12 +54,12 @@ export async function restoreAccount(
   };
   if (!found.isDeactivated || !homeserver.isConnected) return await restore();
   const alone = await withUserLease(deps, toUuid(user), signal, async (): Promise<'restored' | HomeserverFailure> => {
-    const told = await reactivateThere(homeserver, found.username, { kind: 'request' });
-    if (told.ok) return await restore();
+    const result = await reactivateThere(homeserver, found.username, { kind: 'request' });
+    if (result.ok) return await restore();
     // The homeserver client already logs unavailability.
-    if (told.reason !== 'unavailable')
-      log.warn('homeserver.failed', 'homeserver rejected the reactivation of a user', { reason: told.detail });
-    return told;
+    if (result.reason !== 'unavailable')
+      log.warn('homeserver.failed', 'homeserver rejected the reactivation of a user', { reason: result.detail });
+    return result;
   });
   return alone?.value ?? { ok: false, reason: 'unavailable', detail: 'a job is updating this user' };
 }

@@ -1,7 +1,7 @@
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { RecordAction } from '#domain/audit/record-admin-action.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
-import { makingKnown } from '#domain/homeserver/make-known.ts';
+import { provisionIfUnknown } from '#domain/homeserver/provision-if-unknown.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -46,7 +46,7 @@ export async function setDisplayName(
   if (typed !== undefined && displayName === undefined) return 'invalid';
   const { database, homeserver, clock, log } = deps;
   const context = { kind: 'request' } as const;
-  const told = await makingKnown(deps, user.id, context, () =>
+  const told = await provisionIfUnknown(deps, user.id, context, () =>
     homeserver.setDisplayName(user.username, displayName, context),
   );
   if (!told.ok) {

@@ -10,7 +10,7 @@ import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { Homeserver } from './homeserver.ts';
-import { makingKnown } from './make-known.ts';
+import { provisionIfUnknown } from './provision-if-unknown.ts';
 
 export interface AllowResetDeps {
   readonly database: Database;
@@ -40,13 +40,13 @@ export async function allowCrossSigningReset(
 ): Promise<'allowed' | 'unavailable'> {
   const { database, homeserver, clock, log, sendsNotices } = deps;
   const context = { kind: 'request' } as const;
-  const told = await makingKnown(deps, user.id, context, () =>
+  const result = await provisionIfUnknown(deps, user.id, context, () =>
     homeserver.allowCrossSigningReset(user.username, context),
   );
-  if (!told.ok) {
+  if (!result.ok) {
     // The homeserver client already logs unavailability.
-    if (told.reason !== 'unavailable')
-      log.warn('homeserver.failed', 'homeserver rejected the cross-signing reset', { reason: told.detail });
+    if (result.reason !== 'unavailable')
+      log.warn('homeserver.failed', 'homeserver rejected the cross-signing reset', { reason: result.detail });
     return 'unavailable';
   }
   const now = clock.now();

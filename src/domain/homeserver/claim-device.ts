@@ -18,7 +18,7 @@ import { outside } from '#platform/base/tasks.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { Device, Homeserver, HomeserverFailure } from './homeserver.ts';
-import { makingKnown } from './make-known.ts';
+import { provisionIfUnknown } from './provision-if-unknown.ts';
 import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from './user-lease.ts';
 
 const MAX_WAIT_MS = 5_000;
@@ -97,8 +97,10 @@ export async function claimDevice<Row extends ClaimRow, Outcome>(
     if (refused !== undefined) return refused;
     const device = row.device_is_known ? { ...claim.device, name: undefined } : claim.device;
     const { id, username } = claim.user;
-    const told = await makingKnown(deps, id, REQUEST, () => deps.homeserver.upsertDevice(username, device, REQUEST));
-    if (!told.ok) throw await failureOf(deps, claim.user.id, lease, told);
+    const result = await provisionIfUnknown(deps, id, REQUEST, () =>
+      deps.homeserver.upsertDevice(username, device, REQUEST),
+    );
+    if (!result.ok) throw await failureOf(deps, claim.user.id, lease, result);
     return await write(claim, lease);
   } finally {
     await lease.release();

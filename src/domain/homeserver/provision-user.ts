@@ -5,7 +5,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { queueDeviceSync } from './device-sync-jobs.ts';
 import type { Homeserver } from './homeserver.ts';
-import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
+import { type NotifyDeps, notificationQueue } from './notify-homeserver.ts';
 
 export const PROVISION_USER_QUEUE = 'provision-user';
 
@@ -59,14 +59,14 @@ export async function queueProvisioning(
   });
 }
 
-export function provisionUserQueue(deps: TellDeps): JobQueue {
-  return tellingQueue(PROVISION_USER_QUEUE, deps, async (told, context, payload) => {
+export function provisionUserQueue(deps: NotifyDeps): JobQueue {
+  return notificationQueue(PROVISION_USER_QUEUE, deps, async (notified, context, payload) => {
     // Otherwise a user that the homeserver never knew would become active there.
-    if (told.isDeactivated) return { ok: true, value: undefined };
+    if (notified.isDeactivated) return { ok: true, value: undefined };
     // The user may have changed or removed the name since.
-    const displayName = isNamed(payload) ? told.storedDisplayName : undefined;
-    const result = await deps.homeserver.provisionUser({ ...told, displayName }, context);
-    const user = { userId: fromUuid<'user'>(told.userId), now: deps.clock.now() };
+    const displayName = isNamed(payload) ? notified.storedDisplayName : undefined;
+    const result = await deps.homeserver.provisionUser({ ...notified, displayName }, context);
+    const user = { userId: fromUuid<'user'>(notified.userId), now: deps.clock.now() };
     if (result.ok) await queueDeviceSync(deps.database, deps.homeserver, user);
     return result;
   });

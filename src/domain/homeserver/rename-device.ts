@@ -13,8 +13,8 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { Homeserver } from './homeserver.ts';
+import { type NotifyDeps, notificationQueue } from './notify-homeserver.ts';
 import { queueProvisioning } from './provision-user.ts';
-import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
 
 const QUEUE = 'rename-device';
 
@@ -80,8 +80,8 @@ export async function tellDeviceName(deps: RenameDeps, { user, deviceId, name }:
   });
 }
 
-export function renameDeviceQueue(deps: TellDeps): JobQueue {
-  return tellingQueue(QUEUE, deps, async ({ userId, localpart, isDeactivated }, context, payload) => {
+export function renameDeviceQueue(deps: NotifyDeps): JobQueue {
+  return notificationQueue(QUEUE, deps, async ({ userId, localpart, isDeactivated }, context, payload) => {
     const id = deviceOf(payload);
     // The devices of a deactivated user are deleted with the account.
     if (id === undefined || isDeactivated) return { ok: true, value: undefined };

@@ -4,7 +4,7 @@ import { personalSessionIsLive } from '#domain/records/liveness/personal-session
 import type { JobQueue } from '#platform/jobs/queue.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { SYNC_DEVICES_QUEUE } from './device-sync-jobs.ts';
-import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
+import { type NotifyDeps, notificationQueue } from './notify-homeserver.ts';
 
 /**
  * A personal session keeps its device after its token has expired, because it can get another one. Uses indexes
@@ -27,16 +27,16 @@ const findDevices = statement<{ device_id: string }, { readonly userId: string }
  * under the lease. A concurrent sign-in is therefore either in the list or registers its device after the call. A user
  * unknown to the homeserver is provisioned first.
  */
-export function syncDevicesQueue(deps: TellDeps): JobQueue {
-  return tellingQueue(SYNC_DEVICES_QUEUE, deps, async (told, context) => {
+export function syncDevicesQueue(deps: NotifyDeps): JobQueue {
+  return notificationQueue(SYNC_DEVICES_QUEUE, deps, async (notified, context) => {
     // The devices of a deactivated user are deleted with the account.
-    if (told.isDeactivated) return { ok: true, value: undefined };
-    const devices = await deps.database.rows(findDevices, { userId: told.userId });
+    if (notified.isDeactivated) return { ok: true, value: undefined };
+    const devices = await deps.database.rows(findDevices, { userId: notified.userId });
     const ids = devices.map(({ device_id: id }) => id);
-    const sync = async () => await deps.homeserver.syncDevices(told.localpart, ids, context);
+    const sync = async () => await deps.homeserver.syncDevices(notified.localpart, ids, context);
     const result = await sync();
     if (result.ok || result.reason !== 'unknown-user') return result;
-    const provisioned = await deps.homeserver.provisionUser({ ...told, displayName: undefined }, context);
+    const provisioned = await deps.homeserver.provisionUser({ ...notified, displayName: undefined }, context);
     if (!provisioned.ok) return provisioned;
     const again = await sync();
     // A homeserver that accepts a user and still does not know them is retried with backoff.

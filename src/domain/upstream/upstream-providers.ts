@@ -17,7 +17,7 @@ export class UpstreamProviders {
   /** In display order. */
   readonly enabled: readonly UpstreamProvider[];
   /** At least one provider receives parameters of the application's request. */
-  readonly areToldOfRequests: boolean;
+  readonly anyReceivesRequests: boolean;
 
   /** The provider, if there is exactly one. */
   readonly only: UpstreamProvider | undefined;
@@ -25,7 +25,7 @@ export class UpstreamProviders {
   constructor({ providers }: Config['upstreamOauth2']) {
     this.enabled = providers.filter(({ isEnabled }) => isEnabled);
     this.only = this.enabled.length === 1 ? this.enabled[0] : undefined;
-    this.areToldOfRequests = this.enabled.some(isToldOfRequests);
+    this.anyReceivesRequests = this.enabled.some(receivesRequests);
   }
 
   /** Returns the provider with this ID from a URL; undefined if it is unknown or disabled. */
@@ -42,7 +42,7 @@ export class UpstreamProviders {
 }
 
 /** Returns whether its additional parameters use the application's request. */
-export function isToldOfRequests({ additionalParameters }: UpstreamProvider): boolean {
+export function receivesRequests({ additionalParameters }: UpstreamProvider): boolean {
   return additionalParameters.some(({ template }) => template.reads.has('params'));
 }
 

@@ -8,7 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -111,7 +111,7 @@ const BY_NAME = 'query($username: String!) { userByUsername(username: $username)
 /** Jobs for one user run one after the other. The second is retried after two seconds. */
 async function tell(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     clock.advanceSeconds(2);
   }
 }

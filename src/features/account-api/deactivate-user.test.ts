@@ -9,7 +9,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -172,7 +172,7 @@ describe('deactivateUser', () => {
     await rows(`update users set display_name = 'Amira Okafor' where id = $1::uuid`);
     expect(statusOf(await deactivate(here, PASSWORD, hsErase))).toBe('DEACTIVATED');
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: false });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: hsErase });
     expect(await remains()).toMatchObject({ passwords: hsErase ? 0 : 1 });
     expect(await rows('select display_name from users where id = $1::uuid')).toEqual([
@@ -183,10 +183,10 @@ describe('deactivateUser', () => {
   test('succeeds while the homeserver is down, and notifies it later', async () => {
     await homeserver.setFault({ kind: 'refuse' });
     expect(statusOf(await deactivate())).toBe('DEACTIVATED');
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     await homeserver.setFault(undefined);
     clock.advanceSeconds(60);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true });
   });
 

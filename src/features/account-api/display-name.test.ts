@@ -4,7 +4,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -150,7 +150,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     });
     expect(homeserver.user('amira')?.displayName).toBe('A');
     // The registration job runs later and must not overwrite the name.
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('amira')?.displayName).toBe('A');
   });
 

@@ -5,7 +5,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -44,7 +44,7 @@ beforeAll(async () => {
     amira.browser ?? expect.fail('no browser'),
     'openid urn:chat:client:api:* urn:chat:client:device:LAPTOP1234',
   );
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   const { data } = await amira.query(
     '{ viewer { ... on User { compatSessions { nodes { id } } oauth2Sessions { nodes { id } } } } }',
   );
@@ -57,7 +57,7 @@ beforeEach(async () => {
   await homeserver.setFault(undefined);
   // Closes the homeserver's circuit breaker, and makes postponed jobs due.
   clock.advanceSeconds(3600);
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   homeserver.requests.length = 0;
 });
 
@@ -94,7 +94,7 @@ test.each(KINDS)('renames a %s, also at the homeserver', async (_, document, id,
   expect(Object(data).renamed).toMatchObject({ status: 'UPDATED', oauth2Session: { humanName: name } });
   expect(deviceName(device)).toBe(name);
   expect(service.logLines().at(-1)).toMatch(/ graphql\.operation\.name=Set(Compat|OAuth2)SessionName$/);
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   expect(asked(RENAME), 'no job repeats what succeeded').toBe(1);
 });
 
@@ -108,7 +108,7 @@ test.each(KINDS)('renames a %s while the homeserver is down, and updates it late
   }
   await homeserver.setFault(undefined);
   clock.advanceSeconds(3600);
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   expect(deviceName(device)).toBe('After');
   expect(asked(RENAME), 'one job tells the last of both').toBe(1);
 });
@@ -126,7 +126,7 @@ test('a name changed during a homeserver update is sent last', async () => {
   answer();
   expect((await first).errors).toEqual([]);
   expect(deviceName('PHONE')).toBe('First');
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   expect(deviceName('PHONE')).toBe('Second');
 });
 
@@ -134,7 +134,7 @@ test('restores a device that the homeserver lost, with the others', async () => 
   homeserver.state.users.delete('amira');
   const { data } = await amira.query(COMPAT, { sessionId: compat, displayName: 'Lost' });
   expect(Object(data).renamed).toMatchObject({ status: 'UPDATED' });
-  await tellHomeserver(service.core);
+  await notifyHomeserver(service.core);
   expect([...(homeserver.user('amira')?.devices.keys() ?? [])].sort()).toEqual(['LAPTOP1234', 'PHONE']);
 });
 

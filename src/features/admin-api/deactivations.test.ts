@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type AdministeredService,
   CLIENT,
@@ -27,7 +27,7 @@ beforeEach(async () => {
 async function deactivate(body: { readonly skip_erase?: boolean } = {}): Promise<void> {
   expect((await admin.post(`users/${leaver.id}/deactivate`, body)).status).toBe(200);
 }
-const run = async () => await tellHomeserver(administered.service.core);
+const run = async () => await notifyHomeserver(administered.service.core);
 const waiting = async () => (await administered.jobsOf(leaver.uuid, 'deactivate-user')).map(({ payload }) => payload);
 const erasing = (erase: boolean) => expect.objectContaining({ erase });
 

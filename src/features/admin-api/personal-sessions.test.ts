@@ -6,7 +6,7 @@ import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
 import type { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import {
@@ -339,10 +339,10 @@ describe('a personal session with a device', () => {
     const { id } = await make(actor.id, { scope: `${API} ${DEVICE}`, human_name: 'Harbour bridge' });
     expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
     await admin.post(`users/${actor.id}/lock`);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
     await admin.post(`personal-sessions/${id}/revoke`);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(devicesOf(actor.username)).toEqual([]);
   });
 
@@ -381,7 +381,7 @@ describe('personal sessions end', () => {
     await admin.post(`users/${owner.id}/deactivate`);
     await admin.post(`users/${owner.id}/reactivate`);
     expect(await isActive(token)).toBe(false);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(devicesOf(actor.username)).toEqual([]);
     const own = (await make(actor.id)).id;
     await admin.post(`users/${actor.id}/deactivate`);

@@ -17,7 +17,7 @@ import {
   responseLocation,
   signedResponseClaims,
 } from '#protocol/oauth/authorization-response.ts';
-import { ExpiredPage, FormPostPage, OpeningPage, type WayBack } from './finished.page.tsx';
+import { ExpiredPage, FormPostPage, OpeningPage, type ReturnToClient } from './finished.page.tsx';
 import type { ActiveViewer } from './next-step.ts';
 import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, type Opened, readerLanguage, type StoredRequest } from './stored-request.ts';
@@ -151,23 +151,23 @@ async function showExpired(
 ): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, opened.grant.locale);
   const { target } = opened.grant;
-  const way = opened.client === undefined ? undefined : await wayBack(deps, opened.client, target, TOO_LATE);
+  const way = opened.client === undefined ? undefined : await returnToClient(deps, opened.client, target, TOO_LATE);
   return deps.pages.answer({
     status: 410,
     title: translations.t('problem.expired.title'),
     translations,
     formActions: [target.redirectUri],
-    content: <ExpiredPage translations={translations} wayBack={way} />,
+    content: <ExpiredPage translations={translations} returnToClient={way} />,
   });
 }
 
 /** Returns the link or form that takes the response to the client. */
-export async function wayBack(
+export async function returnToClient(
   deps: PageDeps,
   client: AnsweredClient,
   target: ResponseTarget,
   result: AuthorizationResult,
-): Promise<WayBack> {
+): Promise<ReturnToClient> {
   const fields = await fieldsFor(deps, client, target, result);
   if (deliveryOf(target.responseMode) !== 'form_post') return { kind: 'link', href: responseLocation(target, fields) };
   return { kind: 'form', action: target.redirectUri, fields };

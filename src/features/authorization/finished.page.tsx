@@ -6,31 +6,31 @@ import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
 /** How the user returns to the waiting client: by a link, or by a form for form_post. */
-export type WayBack =
+export type ReturnToClient =
   | { readonly kind: 'link'; readonly href: string }
   | { readonly kind: 'form'; readonly action: string; readonly fields: readonly (readonly [string, string])[] };
 
 /** The request expired. */
 export function ExpiredPage({
   translations,
-  wayBack,
+  returnToClient,
 }: {
   translations: Translations;
   /** Undefined if the client's redirect URI is no longer trusted. */
-  wayBack: WayBack | undefined;
+  returnToClient: ReturnToClient | undefined;
 }): VNode {
   return (
     <>
       <Heading title={translations.t('problem.expired.title')} />
       <p data-error-code="expired">{translations.t('problem.expired.text')}</p>
-      {wayBack?.kind === 'link' && (
-        <LinkButton kind="primary" href={wayBack.href}>
+      {returnToClient?.kind === 'link' && (
+        <LinkButton kind="primary" href={returnToClient.href}>
           {translations.t('consent.back')}
         </LinkButton>
       )}
-      {wayBack?.kind === 'form' && (
-        <form class="form" method="post" action={wayBack.action}>
-          <HiddenFields fields={wayBack.fields} />
+      {returnToClient?.kind === 'form' && (
+        <form class="form" method="post" action={returnToClient.action}>
+          <HiddenFields fields={returnToClient.fields} />
           <Button>{translations.t('consent.back')}</Button>
         </form>
       )}
@@ -46,7 +46,7 @@ export function LeavingPage({
   translations,
   host,
   error,
-  wayBack,
+  returnToClient,
   homePath,
 }: {
   translations: Translations;
@@ -54,7 +54,7 @@ export function LeavingPage({
   host: string;
   /** For the developer of the client. */
   error: string;
-  wayBack: WayBack;
+  returnToClient: ReturnToClient;
   homePath: string;
 }): VNode {
   const site = <bdi class="name">{host}</bdi>;
@@ -63,11 +63,11 @@ export function LeavingPage({
     <>
       <Heading title={translations.t('leaving.title')}>{translations.rich('leaving.text', { host: site })}</Heading>
       <p data-error-code={error}>{translations.t('leaving.advice')}</p>
-      {wayBack.kind === 'link' ? (
-        <LinkButton href={wayBack.href}>{label}</LinkButton>
+      {returnToClient.kind === 'link' ? (
+        <LinkButton href={returnToClient.href}>{label}</LinkButton>
       ) : (
-        <form class="form" method="post" action={wayBack.action}>
-          <HiddenFields fields={wayBack.fields} />
+        <form class="form" method="post" action={returnToClient.action}>
+          <HiddenFields fields={returnToClient.fields} />
           <Button kind="quiet">{label}</Button>
         </form>
       )}

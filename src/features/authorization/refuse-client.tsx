@@ -8,7 +8,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { AuthorizationErrorCode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
-import { answerClient, wayBack } from './finish-request.tsx';
+import { answerClient, returnToClient } from './finish-request.tsx';
 import { LeavingPage } from './finished.page.tsx';
 import { type AuthorizationDeps, readerLanguage } from './stored-request.ts';
 
@@ -34,7 +34,7 @@ export async function refuseClient(
     return await answerClient(deps, context, client, target, result, locale);
   }
   const translations = readerLanguage(deps.pages, context, locale);
-  const way = await wayBack(deps, client, target, result);
+  const way = await returnToClient(deps, client, target, result);
   return deps.pages.answer({
     status: 400,
     title: translations.t('leaving.title'),
@@ -47,7 +47,7 @@ export async function refuseClient(
         translations={translations}
         host={redirectTarget(target.redirectUri)}
         error={error}
-        wayBack={way}
+        returnToClient={way}
         homePath={deps.urls.index()}
       />
     ),

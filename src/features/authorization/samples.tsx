@@ -73,13 +73,16 @@ export const samples = [
     )),
   ),
   decision('request-expired', expiredTitle, ({ translations }) => (
-    <ExpiredPage translations={translations} wayBack={undefined} />
+    <ExpiredPage translations={translations} returnToClient={undefined} />
   )),
   decision('request-expired-link', expiredTitle, ({ translations }) => (
-    <ExpiredPage translations={translations} wayBack={{ kind: 'link', href: CALLBACK }} />
+    <ExpiredPage translations={translations} returnToClient={{ kind: 'link', href: CALLBACK }} />
   )),
   decision('request-expired-form', expiredTitle, ({ translations, text }) => (
-    <ExpiredPage translations={translations} wayBack={{ kind: 'form', action: CALLBACK, fields: [['state', text]] }} />
+    <ExpiredPage
+      translations={translations}
+      returnToClient={{ kind: 'form', action: CALLBACK, fields: [['state', text]] }}
+    />
   )),
   pageSample('opening', ({ translations }) => ({
     title: translations.t('consent.opening.title'),
@@ -97,7 +100,7 @@ export const samples = [
           translations={translations}
           host={text}
           error="invalid_scope"
-          wayBack={
+          returnToClient={
             name === 'leaving'
               ? { kind: 'link', href: CALLBACK }
               : { kind: 'form', action: CALLBACK, fields: [['error', text]] }

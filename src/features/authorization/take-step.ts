@@ -85,6 +85,6 @@ async function redirectToRegistration(
   await recordRegistrationOffer(deps.database, id);
   const hint: [string, string][] = loginHint === undefined ? [] : [['login_hint', loginHint]];
   const action = continuation(id);
-  const hasChoice = deps.registrationWays.providers.length > 0;
+  const hasChoice = deps.registrationMethods.providers.length > 0;
   return redirect(hasChoice ? deps.urls.register(action, hint) : deps.urls.registerWithPassword(action, hint));
 }

@@ -3,7 +3,7 @@ import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.t
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -198,7 +198,7 @@ describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
     expect(await queuedSyncs(), 'one for both').toEqual(['amira']);
     await homeserver.setFault(undefined);
     homeserver.requests.length = 0;
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.requests.map(({ body }) => body)).toEqual([{ localpart: 'amira', devices: ['OLD'] }]);
   });
 
@@ -222,7 +222,7 @@ describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
     expectError(await logIn('LOST'), 503, 'M_UNKNOWN', '5');
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['LOST']);
     await homeserver.setFault(undefined);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
   });
 
@@ -304,7 +304,7 @@ describe('a session that the database cannot store after the homeserver created 
     expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
     await acceptRowsOf('compat_sessions');
     expect(await queuedSyncs()).toEqual(['amira']);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
     expect((await logIn('PHONE')).status).toBe(200);
   });
@@ -374,12 +374,12 @@ describe("the user's lease (chat-compat 11.7)", () => {
        select gen_random_uuid(), 'sync-devices', jsonb_build_object('user_id', id), created_at, created_at
          from users where username = 'amira'`,
     );
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(calls()).toEqual(['upsert_device']);
     await letGo();
     expect((await answer).status).toBe(200);
     clock.advanceSeconds(2);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.requests.at(-1)?.body).toEqual({ localpart: 'amira', devices: ['PHONE'] });
   });
 

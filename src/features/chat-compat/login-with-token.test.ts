@@ -5,7 +5,7 @@ import { agreeToSso, loginTokenOf, ssoPath } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -195,7 +195,7 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
       `select detail from audit_events where kind = 'session_ended' order by created_at desc, id desc limit 1`,
     );
     expect(events).toEqual([{ detail: { reason: 'login_token_reused' } }]);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
   });
 

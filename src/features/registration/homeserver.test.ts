@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { beginRegistration, openEstimator, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
-import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
@@ -217,14 +217,14 @@ describe('a newly registered user', () => {
     await register('amira', 'Amira Öz');
     expect(await provisioning('amira')).toMatchObject([{ payload: { display_name: 'Amira Öz' }, attempt: 0 }]);
     expect(homeserver.user('amira')).toBeUndefined();
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('amira')).toMatchObject({ displayName: 'Amira Öz', emails: [], isLocked: false });
     expect(await provisioning('amira')).toEqual([]);
   });
 
   test('without a display name is named after the username', async () => {
     await register('plain', undefined);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('plain')).toMatchObject({ displayName: 'plain' });
   });
 
@@ -233,7 +233,7 @@ describe('a newly registered user', () => {
     await homeserver.setFault({ kind: 'refuse' });
     const waits: number[] = [];
     for (let run = 0; run < 12; run += 1) {
-      await tellHomeserver(service.core);
+      await notifyHomeserver(service.core);
       const [wait] = await rows<{ seconds: number }>(
         `select extract(epoch from due_at - $1::timestamptz)::float8 as seconds from queue_jobs
           where queue = 'provision-user' and dedup_key like '%named'`,
@@ -248,7 +248,7 @@ describe('a newly registered user', () => {
     }
     expect(await provisioning('patient-one')).toMatchObject([{ attempt: 12, is_dead: false }]);
     await homeserver.setFault(undefined);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('patient-one')).toBeDefined();
   });
 
@@ -256,10 +256,10 @@ describe('a newly registered user', () => {
     await register('forgotten', undefined);
     await homeserver.setFault({ kind: 'answer', status: 503 });
     service.clock.advanceSeconds(72 * 3600 - 1);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await provisioning('forgotten')).toMatchObject([{ is_dead: false }]);
     service.clock.advanceSeconds(3600);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await provisioning('forgotten')).toMatchObject([
       { is_dead: true, failed_reason: expect.stringMatching(/^user \w{26}: 503$/) },
     ]);
@@ -268,20 +268,20 @@ describe('a newly registered user', () => {
   test('is retried when the homeserver requests it, and not before', async () => {
     await register('throttled', undefined);
     await homeserver.setFault({ kind: 'answer', status: 429, headers: { 'retry-after': '300' } });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     await homeserver.setFault(undefined);
     service.clock.advanceSeconds(299);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await provisioning('throttled')).toMatchObject([{ attempt: 1 }]);
     service.clock.advanceSeconds(1);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(await provisioning('throttled')).toEqual([]);
   });
 
   test('is not retried after a permanent error of the homeserver', async () => {
     await register('refused', undefined);
     await homeserver.setFault({ kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     const failed_reason = expect.stringMatching(/^user \w{26}: 400 M_INVALID_PARAM$/);
     expect(await provisioning('refused')).toMatchObject([{ attempt: 1, is_dead: true, failed_reason }]);
     expect(service.lines.filter((line) => line.includes('ERROR job.dead')).at(-1)).toContain('M_INVALID_PARAM');
@@ -291,12 +291,12 @@ describe('a newly registered user', () => {
     await register('twice', undefined);
     await rows(`update queue_jobs set due_at = due_at where queue = 'provision-user'`);
     await homeserver.setFault({ kind: 'answer', status: 500 });
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     await homeserver.setFault(undefined);
     const before = homeserver.user('twice');
     expect(before, 'the homeserver did what it was asked before it failed').toBeDefined();
     service.clock.advanceSeconds(10);
-    await tellHomeserver(service.core);
+    await notifyHomeserver(service.core);
     expect(homeserver.user('twice')).toBe(before);
     expect(await provisioning('twice')).toEqual([]);
   });

@@ -36,7 +36,7 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
-  if (!deps.registrationWays.password.isOpen) return redirect(deps.urls.login(action));
+  if (!deps.registrationMethods.password.isOpen) return redirect(deps.urls.login(action));
   const page = await readPageContext(deps, context, action);
   return showForm(deps, context, page, {
     username: proposedUsername(deps, context) ?? '',
@@ -76,9 +76,9 @@ export function proposedUsername(deps: RegistrationDeps, context: RequestContext
 /**
  * Returns the registration token in `?token=` if a registration method requires one. An impossible token is ignored.
  */
-export function invitationOf({ registrationWays }: RegistrationDeps, { query }: RequestContext): string | undefined {
+export function invitationOf({ registrationMethods }: RegistrationDeps, { query }: RequestContext): string | undefined {
   const token = query.get('token')?.trim();
-  return registrationWays.isAnyByInvitation && token !== undefined && isRegistrationToken(token) ? token : undefined;
+  return registrationMethods.isAnyByInvitation && token !== undefined && isRegistrationToken(token) ? token : undefined;
 }
 
 /** Returns the token as fields of a URL query. */

@@ -22,7 +22,7 @@ export async function showRegister(deps: RegistrationDeps, context: RequestConte
   const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
   const username = proposedUsername(deps, context);
-  const { password, providers } = deps.registrationWays;
+  const { password, providers } = deps.registrationMethods;
   const [provider, ...others] = providers;
   if (provider === undefined || (!password.isOpen && others.length === 0)) {
     // Also remembers the language in the URL.
@@ -58,7 +58,7 @@ export async function submitRegister(deps: RegistrationDeps, context: RequestCon
   }
   // Sets the requester. The page behind the redirect redirects signed-in users.
   await deps.viewers.read(context);
-  if (!deps.registrationWays.password.isOpen) return redirect(deps.urls.login(action));
+  if (!deps.registrationMethods.password.isOpen) return redirect(deps.urls.login(action));
   return redirect(formPath(deps, context, action, username));
 }
 
@@ -92,7 +92,7 @@ async function showChoice(
   username: string,
   refusal?: typeof isUnknownProvider,
 ): Promise<HttpResponse> {
-  const { urls, pages, registrationWays, namePolicy } = deps;
+  const { urls, pages, registrationMethods, namePolicy } = deps;
   const destination = await findDestination(deps, action);
   const translations = pages.language(context, destination?.uiLocales);
   const problems: readonly FormProblem[] = refusal === undefined ? [] : [refusalProblem(translations, refusal)];
@@ -112,7 +112,7 @@ async function showChoice(
         clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
         problems={problems}
         form={
-          registrationWays.password.isOpen
+          registrationMethods.password.isOpen
             ? {
                 path: urls.register(action, invitation),
                 csrf: deps.csrf.field(context),
@@ -121,7 +121,7 @@ async function showChoice(
               }
             : undefined
         }
-        providers={registrationWays.providers.map((provider) => ({
+        providers={registrationMethods.providers.map((provider) => ({
           name: provider.name,
           brand: provider.brandName,
           href: providerPath(deps, context, provider, action),

@@ -66,7 +66,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       handle: (context) => finish(deps, context),
     },
   ];
-  if (deps.registrationWays.password.isOpen)
+  if (deps.registrationMethods.password.isOpen)
     routes.push({ ...password, method: 'POST', handle: (context) => submitPasswordForm(deps, context) });
   return routes;
 }

@@ -37,8 +37,8 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
     protocolName,
     ttlSeconds: account.registrationTtlSeconds,
     codeTtlSeconds: email.codeTtlSeconds,
-    isTokenRequired: core.registrationWays.password.isTokenRequired,
-    isEmailRequired: core.registrationWays.password.isEmailRequired,
+    isTokenRequired: core.registrationMethods.password.isTokenRequired,
+    isEmailRequired: core.registrationMethods.password.isEmailRequired,
     emailPolicy: emailPolicyOf(core),
     upstreamProofs: new RegistrationProofs({ keyRing: core.keyRing, providers: core.upstreamProviders }),
   };

@@ -17,7 +17,7 @@ export async function showToken(deps: RegistrationDeps, context: RequestContext)
   const step = await openStep(deps, context, 'token');
   if (!step.ok) return step.response;
   const attached = await findAttachedToken(deps, step.registration.id);
-  if (attached === 'valid' || !deps.registrationWays.of(step.registration).isTokenRequired) {
+  if (attached === 'valid' || !deps.registrationMethods.of(step.registration).isTokenRequired) {
     return redirect(deps.urls.registrationStep(step.registration.id, 'finish'));
   }
   // The token was valid before, but has since been used up, expired or been revoked.

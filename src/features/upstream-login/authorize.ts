@@ -7,7 +7,7 @@ import { findRequestParameters } from '#domain/authorizations/request-parameters
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { beginAuthorization } from '#domain/upstream/begin-authorization.ts';
 import { additionalParameters } from '#domain/upstream/claim-templates.ts';
-import { isToldOfRequests, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { receivesRequests, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -70,6 +70,6 @@ async function paramsOf(
   provider: UpstreamProvider,
   action: PostAuthAction | undefined,
 ): Promise<Readonly<Record<string, string>>> {
-  if (action?.kind !== 'continue_authorization_grant' || !isToldOfRequests(provider)) return {};
+  if (action?.kind !== 'continue_authorization_grant' || !receivesRequests(provider)) return {};
   return isGrantBound(context, action.id, clock.now()) ? await findRequestParameters(database, action.id) : {};
 }

@@ -27,7 +27,7 @@ type Found = (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) 
 /** Like `dns.lookup` with `all`. */
 export type SystemLookup = (hostname: string, options: LookupAllOptions, found: Found) => void;
 
-interface UnderWay {
+interface InProgress {
   readonly startedAt: number;
   readonly waiting: Found[];
 }
@@ -35,7 +35,7 @@ interface UnderWay {
 export class HostNames {
   readonly #ask: SystemLookup;
   readonly #now: () => number;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #inProgress = new Map<string, InProgress>();
   /** Names whose last lookup was slow and failed, with the time at which it ended. */
   readonly #unanswered = new Map<string, number>();
 
@@ -54,19 +54,19 @@ export class HostNames {
     const asked = { ...options, all: true } as const;
     const key = `${hostname} ${JSON.stringify(asked)}`;
     const now = this.#now();
-    const underWay = this.#underWay.get(key);
-    if (underWay === undefined ? this.#rests(key, now) : isLate(underWay, now)) {
+    const inProgress = this.#inProgress.get(key);
+    if (inProgress === undefined ? this.#rests(key, now) : isLate(inProgress, now)) {
       process.nextTick(found, noAnswer(hostname));
       return;
     }
-    if (underWay !== undefined) {
-      underWay.waiting.push(found);
+    if (inProgress !== undefined) {
+      inProgress.waiting.push(found);
       return;
     }
-    const started: UnderWay = { startedAt: now, waiting: [found] };
-    this.#underWay.set(key, started);
+    const started: InProgress = { startedAt: now, waiting: [found] };
+    this.#inProgress.set(key, started);
     this.#ask(hostname, asked, (error, addresses) => {
-      this.#underWay.delete(key);
+      this.#inProgress.delete(key);
       const ended = this.#now();
       if (error !== null && isLate(started, ended)) this.#unanswered.set(key, ended);
       else this.#unanswered.delete(key);
@@ -78,11 +78,11 @@ export class HostNames {
   #rests(key: string, now: number): boolean {
     const endedAt = this.#unanswered.get(key);
     if (endedAt === undefined || now - endedAt > MAX_REST_MS) return false;
-    return [...this.#underWay].some(([other, underWay]) => this.#unanswered.has(other) || isLate(underWay, now));
+    return [...this.#inProgress].some(([other, inProgress]) => this.#unanswered.has(other) || isLate(inProgress, now));
   }
 }
 
-function isLate({ startedAt }: UnderWay, now: number): boolean {
+function isLate({ startedAt }: InProgress, now: number): boolean {
   return now - startedAt > PATIENCE_MS;
 }
 

@@ -46,7 +46,7 @@ export class DescriptorSink implements LogSink {
   #chunkEnd = 0;
   #chunkStartedAt = 0;
   /** A write has started and not returned yet. False between a refused write and its retry. */
-  #isUnderWay = false;
+  #isInProgress = false;
   /** A failed write left an incomplete line, and the next write must not continue it. */
   #isInsideLine = false;
   #idle: (() => void)[] = [];
@@ -91,10 +91,10 @@ export class DescriptorSink implements LogSink {
    */
   flushSync(): void {
     const lasts = performance.now() - this.#chunkStartedAt;
-    if (this.#isUnderWay && lasts > BLOCKED_AFTER_MS) return;
+    if (this.#isInProgress && lasts > BLOCKED_AFTER_MS) return;
     // The other thread may not have started yet, and writing here could fill the pipe first.
-    if (this.#isUnderWay) sleep(BLOCKED_AFTER_MS - lasts);
-    const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
+    if (this.#isInProgress) sleep(BLOCKED_AFTER_MS - lasts);
+    const begun = this.#writing?.subarray(this.#isInProgress ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
     const rest = Buffer.concat([begun, begun.length === 0 ? this.#takeWaiting() : Buffer.from(this.#waiting)]);
     this.#waiting = '';
     if (rest.length === 0) return;
@@ -129,9 +129,9 @@ export class DescriptorSink implements LogSink {
   #writeChunk(bytes: Buffer): void {
     this.#chunkEnd = endOfChunk(bytes, this.#written, this.#maxWriteBytes);
     this.#chunkStartedAt = performance.now();
-    this.#isUnderWay = true;
+    this.#isInProgress = true;
     write(this.#descriptor, bytes, this.#written, this.#chunkEnd - this.#written, null, (error, written) => {
-      this.#isUnderWay = false;
+      this.#isInProgress = false;
       if (error?.code === 'EAGAIN') {
         setTimeout(() => this.#writeChunk(bytes), RETRY_AFTER_MS);
         return;

@@ -133,8 +133,8 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 127,
     removals: [
       {
-        text: 'if (told.ok) return await restore();',
-        instead: "if (told.ok || told.reason !== 'refused') return await restore();",
+        text: 'if (result.ok) return await restore();',
+        instead: "if (result.ok || result.reason !== 'refused') return await restore();",
       },
     ],
     test: ADMINISTRATION,

@@ -84,8 +84,8 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 126,
     removals: [
       {
-        text: 'const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);\n  await forget',
-        instead: 'const personalSessions = told.syncsDevices ? 1 : 0;\n  await forget',
+        text: 'const personalSessions = await revokePersonalSessionsOfUser(transaction, user, options);\n  await forget',
+        instead: 'const personalSessions = options.syncsDevices ? 1 : 0;\n  await forget',
       },
     ],
     test: PERSONAL,

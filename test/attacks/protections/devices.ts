@@ -108,8 +108,8 @@ export const DEVICES: readonly Protection[] = [
     attack: 'F-17',
     removals: [
       {
-        text: 'if (!told.ok) throw await failureOf(',
-        instead: 'if (!told.ok) await failureOf(',
+        text: 'if (!result.ok) throw await failureOf(',
+        instead: 'if (!result.ok) await failureOf(',
       },
     ],
     test: LOGIN,

@@ -82,7 +82,7 @@ export const MAILS: readonly Protection[] = [
     name: 'account-end-told',
     what: 'a deactivation is notified to the addresses of the account',
     attack: 123,
-    removals: [{ text: "if (isTold) await queueNotice(transaction, 'account_deactivated', told);" }],
+    removals: [{ text: "if (isTold) await queueNotice(transaction, 'account_deactivated', notice);" }],
     test: 'src/cli/accounts.test.ts',
     testName: 'deactivation is announced to every address of the account, each with its own email',
   },

@@ -25,7 +25,7 @@ async function steady({ port, host, seconds, kinds }) {
 
 async function sendSteadily({ port, host, seconds, workload, rate, inputs }) {
   const { request, check, prepare } = WORKLOADS[workload];
-  const [latencies, failures, idle, underWay] = [[], [], [], new Set()];
+  const [latencies, failures, idle, inProgress] = [[], [], [], new Set()];
   let sent = 0;
   const send = async (input, address) => {
     let worker = idle.pop();
@@ -48,12 +48,12 @@ async function sendSteadily({ port, host, seconds, workload, rate, inputs }) {
     for (; sent < elapsed * rate; sent += 1) {
       const address = `10.${sent % 200}.${(sent >> 8) % 200}.7`;
       const sending = send(inputs[sent % inputs.length], address).catch((error) => failures.push(error.message));
-      underWay.add(sending);
-      void sending.finally(() => underWay.delete(sending));
+      inProgress.add(sending);
+      void sending.finally(() => inProgress.delete(sending));
     }
     await pause(TICK_MS);
   }
-  await Promise.all(underWay);
+  await Promise.all(inProgress);
   for (const { connection } of idle) connection.close();
   return { latencies, failures };
 }

@@ -48,10 +48,10 @@ export const fault = {
       const register = ['manage', 'register-user', '--yes', '--password-file', '-', TEMPLATE];
       await program.run(register, PASSWORD);
       await makePupils(database, pupils);
-      const [times, failures, underWay] = [[], [], []];
+      const [times, failures, inProgress] = [[], [], []];
       for (let index = 1; index <= pupils; index += 1) {
         const startedAt = performance.now();
-        underWay.push(
+        inProgress.push(
           signIn(base, index).then(
             () => times.push(performance.now() - startedAt),
             (error) => failures.push(error.message),
@@ -59,7 +59,7 @@ export const fault = {
         );
         await pause((seconds * 1000) / pupils);
       }
-      await Promise.all(underWay);
+      await Promise.all(inProgress);
       times.sort((one, other) => one - other);
       say(
         `${times.length} of ${pupils} signed in within ${seconds} s, each in ${rounded(median(times))} ms, ` +

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
 /**
@@ -33,7 +33,7 @@ export function RevokeDialog({
   children: ComponentChildren;
 }): VNode {
   const { t } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const [trouble, setTrouble] = useState<'gone' | 'unclear' | undefined>();
   const confirm = async () => {
     setTrouble(undefined);
@@ -43,7 +43,7 @@ export function RevokeDialog({
         return;
       case 'REVOKED':
         onClose();
-        return tell(done);
+        return announce(done);
       case 'NOT_FOUND':
         return setTrouble('gone');
       default:

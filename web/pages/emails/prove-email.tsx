@@ -4,10 +4,10 @@ import { useLocation } from 'preact-iso/router';
 import { usePageQuery } from '../../api/page-query.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded, Spinner } from '../../components/states.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { usePathRest } from '../../frame/path-rest.ts';
 import { PlainPage } from '../../frame/tabs-page.tsx';
-import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { NotFoundContent } from '../not-found.tsx';
 import { CodeForm } from './code-form.tsx';
@@ -56,7 +56,7 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
   const { id, completedAt } = authentication;
   const { route } = useLocation();
   const { rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const pathTo = usePathTo();
   // Set before the refetched query shows that the code was correct.
   const [isInUse, setInUse] = useState(false);
@@ -70,7 +70,7 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
     <CodeForm
       authentication={authentication}
       onAdded={() => {
-        tell(rich('account.emails.added', { email: <bdi>{authentication.email}</bdi> }), pathTo(''));
+        announce(rich('account.emails.added', { email: <bdi>{authentication.email}</bdi> }), pathTo(''));
         route(pathTo(''), true);
       }}
       onInUse={() => {

@@ -17,8 +17,8 @@ import {
   LinkedAccountList,
   type LinkedAccountListData,
 } from './linked-accounts.generated.ts';
+import { type RemainingMethods, remainingMethods } from './remaining-methods.ts';
 import { UNLINK_FORM, UnlinkDialog } from './unlink.tsx';
-import { type WaysLeft, waysLeftWithout } from './ways-left.ts';
 
 type Link = Extract<LinkedAccountListData['viewer'], { __typename: 'User' }>['upstreamOauth2Links']['nodes'][number];
 
@@ -46,7 +46,7 @@ export function LinkedAccounts(): VNode {
               onPart={setPart}
             >
               {(link) => (
-                <LinkCard key={link.id} link={link} isAsked={link.id === asked} left={waysLeftWithout(viewer)} />
+                <LinkCard key={link.id} link={link} isAsked={link.id === asked} left={remainingMethods(viewer)} />
               )}
             </ShortList>
           )
@@ -57,7 +57,7 @@ export function LinkedAccounts(): VNode {
   );
 }
 
-function LinkCard({ link, isAsked, left }: { link: Link; isAsked: boolean; left: WaysLeft }): VNode {
+function LinkCard({ link, isAsked, left }: { link: Link; isAsked: boolean; left: RemainingMethods }): VNode {
   const { t, rich } = useTranslations();
   const [isAsking, setAsking] = useState(isAsked);
   const { createdAt, lastUsedAt, humanAccountName, provider } = link;

@@ -6,10 +6,10 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { UnlinkUpstreamAccount, type UnlinkUpstreamAccountData } from './linked-accounts.generated.ts';
-import { WARNINGS, type WaysLeft } from './ways-left.ts';
+import { type RemainingMethods, WARNINGS } from './remaining-methods.ts';
 
 export const UNLINK_FORM = 'unlink-account';
 
@@ -26,14 +26,14 @@ interface DialogProps {
   readonly id: string;
   readonly name: string;
   /** Sign-in methods that remain without this link. */
-  readonly left: WaysLeft;
+  readonly left: RemainingMethods;
   readonly onClose: () => void;
 }
 
 /** Confirms the removal of a sign-in method, and warns if no good one remains. */
 export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const kept = useMemo(() => ({ name: UNLINK_FORM, values: { id } }), [id]);
   const { run, isPending, problem } = useAction(UnlinkUpstreamAccount, kept);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
@@ -43,7 +43,7 @@ export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
     const status = (await run({ id }))?.unlinkUpstreamAccount.status;
     if (status === 'UNLINKED') {
       onClose();
-      tell(rich('account.linked.unlinked', { name: <bdi>{name}</bdi> }));
+      announce(rich('account.linked.unlinked', { name: <bdi>{name}</bdi> }));
     } else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
   };
   return (

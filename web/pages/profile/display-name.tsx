@@ -7,7 +7,7 @@ import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { SetDisplayName } from './profile.generated.ts';
 
@@ -41,7 +41,7 @@ export function DisplayName({
 
 function DisplayNameDialog({ userId, name, onClose }: { userId: string; name: string; onClose: () => void }): VNode {
   const { t } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const form = useForm({ display_name: name });
   const kept = useMemo(() => ({ name: FORM, values: form.values }), [form.values]);
   const { run, isPending, problem } = useAction(SetDisplayName, kept);
@@ -50,7 +50,7 @@ function DisplayNameDialog({ userId, name, onClose }: { userId: string; name: st
     const status = (await run({ userId, displayName: typed === '' ? null : typed }))?.setDisplayName.status;
     if (status === 'SET') {
       onClose();
-      tell(t('account.display_name.saved'));
+      announce(t('account.display_name.saved'));
     } else if (status === 'INVALID') form.reject({ display_name: t('account.display_name.invalid') });
     else if (status !== undefined) form.reject({ display_name: t('account.problem.general') });
   };

@@ -5,7 +5,7 @@ import { usePageQuery } from '../../api/page-query.ts';
 import { Button } from '../../components/button.tsx';
 import { NEWEST, type Part, ShortList } from '../../components/short-list.tsx';
 import { Loaded, ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { restoredValues } from '../../reauthentication/kept-form.ts';
 import { ADD_FORM, AddEmailDialog } from './add-email.tsx';
@@ -102,12 +102,12 @@ function List({
 
 function MakePrimary({ email: { id, email } }: { email: Email }): VNode {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const { run, isPending, problem } = useAction(SetPrimaryEmail);
   const [isGone, setGone] = useState(false);
   const choose = async () => {
     const status = (await run({ id }))?.setPrimaryEmail.status;
-    if (status === 'SET') tell(rich('account.emails.primary_set', { email: <bdi>{email}</bdi> }));
+    if (status === 'SET') announce(rich('account.emails.primary_set', { email: <bdi>{email}</bdi> }));
     else if (status !== undefined) setGone(true);
   };
   return (

@@ -8,7 +8,7 @@ import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { PasswordField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { RemoveEmail } from './emails.generated.ts';
 
@@ -28,7 +28,7 @@ export function RemoveEmailDialog({
   onClose: () => void;
 }): VNode {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const form = useForm({ password: '' });
   const { password } = form.values;
   const kept = useMemo(() => ({ name: REMOVE_FORM, values: { id } }), [id]);
@@ -43,7 +43,7 @@ export function RemoveEmailDialog({
         return;
       case 'REMOVED':
         onClose();
-        return tell(rich('account.emails.removed', { email: <bdi>{email}</bdi> }));
+        return announce(rich('account.emails.removed', { email: <bdi>{email}</bdi> }));
       case 'INCORRECT_PASSWORD':
         form.set('password', '');
         return form.reject({ password: t('account.confirm.incorrect') });

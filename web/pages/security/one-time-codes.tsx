@@ -4,8 +4,8 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { Button } from '../../components/button.tsx';
 import { Moment } from '../../components/facts.tsx';
 import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
-import { useTell } from '../../frame/told.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { ChangeFactorDialog } from './change-factor-dialog.tsx';
 import { RegenerateRecoveryCodes, RemoveTotp } from './one-time-codes.generated.ts';
@@ -27,7 +27,7 @@ export function OneTimeCodes({
   isAllowed: boolean;
 }): VNode | null {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const pathTo = usePathTo();
   const [isRemoving, setRemoving] = useState(false);
   useFocusAfterRemoval(totp === null ? 0 : 1);
@@ -65,7 +65,7 @@ export function OneTimeCodes({
             button: 'account.totp.remove',
           }}
           refusalOf={({ removeTotp: { status } }) => REMOVE_RESULTS[status] ?? 'account.problem.general'}
-          onDone={() => tell(t('account.totp.removed'))}
+          onDone={() => announce(t('account.totp.removed'))}
           onClose={() => setRemoving(false)}
         />
       )}
@@ -82,7 +82,7 @@ const REMOVE_RESULTS = {
 
 function RecoveryCodes({ remaining, username }: { remaining: number; username: string }): VNode {
   const { t } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const [isAsking, setAsking] = useState(false);
   const [codes, setCodes] = useState<readonly string[] | undefined>();
   return (
@@ -112,7 +112,7 @@ function RecoveryCodes({ remaining, username }: { remaining: number; username: s
           }
           onDone={({ regenerateRecoveryCodes: made }) => {
             setCodes(made.recoveryCodes ?? []);
-            tell(t('account.codes.made'));
+            announce(t('account.codes.made'));
           }}
           onClose={() => setAsking(false)}
         />

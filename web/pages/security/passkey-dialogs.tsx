@@ -7,7 +7,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { RenameDialog } from '../../components/rename-dialog.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { RemovePasskey, SetPasskeyName } from './passkeys.generated.ts';
 
@@ -41,7 +41,7 @@ const REFUSALS = {
 /** Confirms the removal of a sign-in method. */
 export function RemovePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const kept = useMemo(() => ({ name: 'remove-passkey', values: { id } }), [id]);
   const { run, isPending, problem } = useAction(RemovePasskey, kept);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
@@ -50,7 +50,7 @@ export function RemovePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
     const status = (await run({ passkeyId: id }))?.removePasskey.status;
     if (status === 'REMOVED') {
       onClose();
-      tell(rich('account.passkeys.removed', { name: <bdi>{name}</bdi> }));
+      announce(rich('account.passkeys.removed', { name: <bdi>{name}</bdi> }));
     } else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
   };
   return (

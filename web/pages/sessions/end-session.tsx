@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { useTell } from '../../frame/told.tsx';
+import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { EndBrowserSession, EndCompatSession, EndOAuth2Session } from './sessions.generated.ts';
 
@@ -35,7 +35,7 @@ export function EndSessionDialog({
   onClose: () => void;
 }): VNode {
   const { t, rich } = useTranslations();
-  const tell = useTell();
+  const announce = useAnnounce();
   const { end, isPending, problem } = useEndSession(session);
   const [isGone, setGone] = useState(false);
   const isCurrent = session.__typename === 'BrowserSession' && session.isCurrent;
@@ -45,7 +45,7 @@ export function EndSessionDialog({
     if (isCurrent) location.reload();
     else if (status === 'ENDED') {
       onClose();
-      tell(rich('account.end.done', { name: <bdi>{name}</bdi> }));
+      announce(rich('account.end.done', { name: <bdi>{name}</bdi> }));
     } else setGone(true);
   };
   const title =

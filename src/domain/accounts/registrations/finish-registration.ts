@@ -33,8 +33,8 @@ import { refusableTransaction } from './refusable-transaction.ts';
 import {
   findRegistration,
   type Registration,
+  type RegistrationMethods,
   type RegistrationRow,
-  type RegistrationWays,
   registrationColumns,
   registrationState,
   toRegistration,
@@ -113,7 +113,7 @@ export interface FinishDeps extends NameQuestionDeps {
   readonly protocolName: string;
   /** Time limit for all steps together. */
   readonly ttlSeconds: number;
-  readonly registrationWays: RegistrationWays;
+  readonly registrationMethods: RegistrationMethods;
   readonly upstreamProofs: UpstreamProofs;
 }
 
@@ -198,7 +198,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       provider = registration.upstream?.providerId;
       const state = registrationState(registration, deps.ttlSeconds, now);
       if (state !== 'open') return { ok: false, reason: state, action };
-      const { isOpen, isTokenRequired, isEmailRequired } = deps.registrationWays.of(registration);
+      const { isOpen, isTokenRequired, isEmailRequired } = deps.registrationMethods.of(registration);
       if (!isOpen) return { ok: false, reason: 'closed', action };
       if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);

@@ -95,7 +95,7 @@ async function finishAll(ids: readonly RegistrationId[], isTokenRequired = false
         emailPolicy: emailPolicyOf(core),
         protocolName: core.config.protocolName,
         ttlSeconds: 3600,
-        registrationWays: { of: () => ({ isOpen: true, isTokenRequired, isEmailRequired: false }) },
+        registrationMethods: { of: () => ({ isOpen: true, isTokenRequired, isEmailRequired: false }) },
         upstreamProofs: { lock: () => Promise.reject(new Error('not asked for')) },
       };
       const outcome = await finishRegistration(deps, {

@@ -31,7 +31,7 @@ export interface Registration {
 }
 
 /** What a registration method currently allows. */
-export interface RegistrationWay {
+export interface RegistrationMethod {
   readonly isOpen: boolean;
   /** Whether a registration token is required. */
   readonly isTokenRequired: boolean;
@@ -40,8 +40,8 @@ export interface RegistrationWay {
 }
 
 /** Returns the method of a registration; upstream providers have different settings. */
-export interface RegistrationWays {
-  of(registration: Pick<Registration, 'upstream'>): RegistrationWay;
+export interface RegistrationMethods {
+  of(registration: Pick<Registration, 'upstream'>): RegistrationMethod;
 }
 
 export type RegistrationState = 'open' | 'completed' | 'expired';

@@ -4,16 +4,16 @@ import { useLocation } from 'preact-iso/router';
 import { Notice } from '../../src/browser/components/text.tsx';
 
 /** @param path of the page that shows the message; default: the current page */
-type Tell = (text: ComponentChildren, path?: string) => void;
+type Announce = (text: ComponentChildren, path?: string) => void;
 
-const TellContext = createContext<Tell>(() => undefined);
+const AnnounceContext = createContext<Announce>(() => undefined);
 
 /**
  * Announces a successful change. Every change is announced, because screen readers do not notice the rest of the page
  * changing.
  */
-export function useTell(): Tell {
-  return useContext(TellContext);
+export function useAnnounce(): Announce {
+  return useContext(AnnounceContext);
 }
 
 interface Message {
@@ -24,29 +24,29 @@ interface Message {
 }
 
 /** Shows the last message above its page until the user navigates. */
-export function Told({ children }: { children: ComponentChildren }): VNode {
+export function Announcements({ children }: { children: ComponentChildren }): VNode {
   const { path } = useLocation();
-  const [told, setTold] = useState<Message | undefined>();
+  const [shown, setShown] = useState<Message | undefined>();
   const count = useRef(0);
-  useEffect(() => setTold((last) => (last?.path === path ? last : undefined)), [path]);
-  const tell = useCallback<Tell>(
+  useEffect(() => setShown((last) => (last?.path === path ? last : undefined)), [path]);
+  const announce = useCallback<Announce>(
     (text, of = path) => {
       count.current += 1;
       // The router omits a trailing slash.
-      setTold({ text, path: of.replace(/\/$/, ''), id: count.current });
+      setShown({ text, path: of.replace(/\/$/, ''), id: count.current });
     },
     [path],
   );
   return (
-    <TellContext.Provider value={tell}>
+    <AnnounceContext.Provider value={announce}>
       <div class="told" role="status">
-        {told?.path === path && (
-          <Notice key={told.id} kind="success">
-            {told.text}
+        {shown?.path === path && (
+          <Notice key={shown.id} kind="success">
+            {shown.text}
           </Notice>
         )}
       </div>
       {children}
-    </TellContext.Provider>
+    </AnnounceContext.Provider>
   );
 }

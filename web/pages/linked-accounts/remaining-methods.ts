@@ -4,18 +4,18 @@ import type { LinkedAccountListData } from './linked-accounts.generated.ts';
 type User = Extract<LinkedAccountListData['viewer'], { __typename: 'User' }>;
 
 /** Sign-in methods that remain after a link is removed, as far as the user should be warned. */
-export type WaysLeft = 'none' | 'passkeys' | 'enough';
+export type RemainingMethods = 'none' | 'passkeys' | 'enough';
 
-export function waysLeftWithout(
+export function remainingMethods(
   oneLink: Pick<User, 'loginMethods'> & { readonly upstreamOauth2Links: { readonly totalCount: number } },
-): WaysLeft {
+): RemainingMethods {
   const { loginMethods, upstreamOauth2Links } = oneLink;
   const left = loginMethods.filter((method) => method !== 'UPSTREAM' || upstreamOauth2Links.totalCount > 1);
   if (left.length === 0) return 'none';
   return left.every((method) => method === 'PASSKEY') ? 'passkeys' : 'enough';
 }
 
-export const WARNINGS: Readonly<Record<Exclude<WaysLeft, 'enough'>, AreaKey>> = {
+export const WARNINGS: Readonly<Record<Exclude<RemainingMethods, 'enough'>, AreaKey>> = {
   none: 'account.linked.last',
   passkeys: 'account.linked.only_passkeys',
 };

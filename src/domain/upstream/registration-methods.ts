@@ -1,12 +1,16 @@
 import type { Config } from '#config/config.ts';
-import type { Registration, RegistrationWay, RegistrationWays } from '#domain/accounts/registrations/registration.ts';
+import type {
+  Registration,
+  RegistrationMethod,
+  RegistrationMethods,
+} from '#domain/accounts/registrations/registration.ts';
 import type { UpstreamProvider, UpstreamProviders } from './upstream-providers.ts';
 
-const CLOSED: RegistrationWay = { isOpen: false, isTokenRequired: false, isEmailRequired: false };
+const CLOSED: RegistrationMethod = { isOpen: false, isTokenRequired: false, isEmailRequired: false };
 
 /** Registration methods available to users (browser-flows 5.1). */
-export class ConfiguredRegistrationWays implements RegistrationWays {
-  readonly password: RegistrationWay;
+export class ConfiguredRegistrationMethods implements RegistrationMethods {
+  readonly password: RegistrationMethod;
   /** Providers that allow registration, in display order. */
   readonly providers: readonly UpstreamProvider[];
 
@@ -31,7 +35,7 @@ export class ConfiguredRegistrationWays implements RegistrationWays {
     );
   }
 
-  of({ upstream }: Pick<Registration, 'upstream'>): RegistrationWay {
+  of({ upstream }: Pick<Registration, 'upstream'>): RegistrationMethod {
     if (upstream === undefined) return this.password;
     const provider = this.providers.find(({ id }) => id === upstream.providerId);
     if (provider === undefined) return CLOSED;

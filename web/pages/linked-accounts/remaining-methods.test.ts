@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waysLeftWithout } from './ways-left.ts';
+import { remainingMethods } from './remaining-methods.ts';
 
 test.each([
   [['UPSTREAM'], 1, 'none'],
@@ -9,5 +9,5 @@ test.each([
   [['PASSWORD', 'UPSTREAM', 'PASSKEY'], 1, 'enough'],
   [['PASSWORD', 'UPSTREAM'], 1, 'enough'],
 ] as const)('with %j and %i links, removing one leaves %s', (loginMethods, totalCount, left) => {
-  expect(waysLeftWithout({ loginMethods, upstreamOauth2Links: { totalCount } })).toBe(left);
+  expect(remainingMethods({ loginMethods, upstreamOauth2Links: { totalCount } })).toBe(left);
 });

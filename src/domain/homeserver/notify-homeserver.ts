@@ -6,7 +6,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { CallContext, Homeserver, HomeserverResult } from './homeserver.ts';
 import { type LeaseDeps, withUserLease } from './user-lease.ts';
 
-export interface TellDeps extends LeaseDeps {
+export interface NotifyDeps extends LeaseDeps {
   readonly homeserver: Homeserver;
 }
 
@@ -16,7 +16,7 @@ const RETRIED_FOR_SECONDS = 72 * 3600;
 const BUSY_SECONDS = 2;
 
 /** The current data of a user, for the homeserver. */
-export interface Told {
+export interface NotifiedUser {
   /** As a UUID. */
   readonly userId: string;
   readonly localpart: string;
@@ -32,29 +32,29 @@ export interface Told {
  * Returns a queue of jobs about the user in their `user_id` member. Jobs of the same user run one at a time, and read
  * the current data when they run.
  */
-export function tellingQueue(
+export function notificationQueue(
   name: string,
-  deps: TellDeps,
-  tell: (told: Told, context: CallContext, payload: unknown) => Promise<HomeserverResult<unknown>>,
+  deps: NotifyDeps,
+  notify: (user: NotifiedUser, context: CallContext, payload: unknown) => Promise<HomeserverResult<unknown>>,
 ): JobQueue {
   return {
     name,
     timeLimitSeconds: TIME_LIMIT_SECONDS,
     retriedForSeconds: RETRIED_FOR_SECONDS,
-    run: (job) => run(deps, job, tell),
+    run: (job) => run(deps, job, notify),
   };
 }
 
-async function run(deps: TellDeps, job: Job, tell: Parameters<typeof tellingQueue>[2]): Promise<JobOutcome> {
+async function run(deps: NotifyDeps, job: Job, notify: Parameters<typeof notificationQueue>[2]): Promise<JobOutcome> {
   const userId = (await deps.database.first(readPayload, { payload: JSON.stringify(job.payload) }))?.user_id ?? null;
   if (userId === null) return { kind: 'failed', reason: 'the payload has no user ID' };
-  const told = await withUserLease(deps, userId, job.signal, async (signal): Promise<JobOutcome> => {
-    const facts = await readTold(deps.database, userId);
+  const outcome = await withUserLease(deps, userId, job.signal, async (signal): Promise<JobOutcome> => {
+    const facts = await readNotifiedUser(deps.database, userId);
     if (facts === undefined) return { kind: 'failed', reason: `user ${fromUuid(userId)} not found` };
-    return outcomeOf(await tell(facts, { kind: 'job', signal }, job.payload), facts.subject);
+    return outcomeOf(await notify(facts, { kind: 'job', signal }, job.payload), facts.subject);
   });
-  if (told !== undefined) return told.value;
-  if ((await readTold(deps.database, userId)) === undefined)
+  if (outcome !== undefined) return outcome.value;
+  if ((await readNotifiedUser(deps.database, userId)) === undefined)
     return { kind: 'failed', reason: `user ${fromUuid(userId)} not found` };
   return {
     kind: 'postponed',
@@ -77,7 +77,7 @@ const readPayload = statement<{ user_id: string | null }, { readonly payload: st
                then (:payload::jsonb ->> 'user_id')::uuid end as user_id`,
 );
 
-interface ToldRow {
+interface NotifiedUserRow {
   readonly username: string;
   readonly display_name: string | null;
   readonly is_locked: boolean;
@@ -85,7 +85,7 @@ interface ToldRow {
   readonly emails: readonly string[];
 }
 
-const findTold = statement<ToldRow, { readonly userId: string }>(
+const findNotifiedUser = statement<NotifiedUserRow, { readonly userId: string }>(
   'find-told-user',
   `select u.username, u.display_name, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
           array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails
@@ -93,8 +93,8 @@ const findTold = statement<ToldRow, { readonly userId: string }>(
 );
 
 /** Reads the user's data. Undefined if the user does not exist. */
-export async function readTold(database: Queryable, userId: string): Promise<Told | undefined> {
-  const row = await database.first(findTold, { userId });
+export async function readNotifiedUser(database: Queryable, userId: string): Promise<NotifiedUser | undefined> {
+  const row = await database.first(findNotifiedUser, { userId });
   if (row === undefined) return undefined;
   return {
     userId,
