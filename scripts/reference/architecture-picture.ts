@@ -67,6 +67,7 @@ const ROWS: readonly (readonly Layer[])[] = [
     { folder: 'protocol', text: 'published rules as pure functions' },
     { folder: 'config', text: 'settings' },
   ],
+  [{ folder: 'vocabulary', text: 'names of this product: error codes, kinds of IDs, metrics' }],
   [
     {
       folder: 'platform',
