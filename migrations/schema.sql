@@ -13,6 +13,10 @@ create table audit_events (
   constraint audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_created_at ON audit_events USING btree (created_at);
+CREATE INDEX audit_events_from_address ON audit_events USING btree (ip, id) WHERE (ip IS NOT NULL);
+CREATE INDEX audit_events_of_admin ON audit_events USING btree (((detail ->> 'admin'::text)), id) WHERE ((detail ->> 'admin'::text) IS NOT NULL);
+CREATE INDEX audit_events_of_client ON audit_events USING btree (client_id, id) WHERE (client_id IS NOT NULL);
+CREATE INDEX audit_events_of_kind ON audit_events USING btree (kind, id);
 CREATE INDEX audit_events_of_user ON audit_events USING btree (user_id, id) WHERE (user_id IS NOT NULL);
 CREATE INDEX audit_events_user ON audit_events USING btree (user_id, created_at) WHERE (user_id IS NOT NULL);
 comment on table audit_events is 'security events, written in the transaction of the change they record';

@@ -608,7 +608,7 @@ describe('data that cleanup deletes and keeps (operations 6.4)', () => {
     expect(await texts(`select encode(value_hash, 'escape') as text from replayed_values`)).toEqual(['expired']);
   });
 
-  test('full buckets of rate limits, failed sign-ins after a day, account events after 180 days', async () => {
+  test('full buckets of rate limits, failed sign-ins after a day, audit events after a year', async () => {
     await sql(
       testDatabase.database,
       `insert into rate_limits values ('full', $1::timestamptz), ('in use', $2::timestamptz)`,
@@ -623,7 +623,7 @@ describe('data that cleanup deletes and keeps (operations 6.4)', () => {
       testDatabase.database,
       `insert into audit_events (id, kind, created_at)
        values ($1::uuid, 'old', $2::timestamptz), ($3::uuid, 'recent', $4::timestamptz)`,
-      [toUuid(newId(0)), ago(180 * DAY + 1), toUuid(newId(0)), ago(180 * DAY - 1)],
+      [toUuid(newId(0)), ago(365 * DAY + 1), toUuid(newId(0)), ago(365 * DAY - 1)],
     );
     await cleanUpAfterAnHour();
     expect(await texts('select key as text from rate_limits')).toEqual(['in use']);
@@ -804,7 +804,7 @@ describe('the cleanup process', () => {
       `insert into audit_events (id, kind, created_at)
        select gen_random_uuid(), 'old', $1::timestamptz + g * interval '1 millisecond'
        from generate_series(1, $2::integer) g`,
-      [ago(200 * DAY), count],
+      [ago(400 * DAY), count],
     );
   }
 

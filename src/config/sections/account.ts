@@ -73,7 +73,7 @@ export const accountSection = mapping({
     .describe('Users may sign in with passkeys. Browsers support them on domains with TLS and on `localhost`.'),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
-    .describe('Retention period of account events (sign-ins and changes).'),
+    .describe('How long users see the events of their account (sign-ins and changes).'),
   client_logos: choice(['initials', 'proxy'])
     .prefault('initials')
     .describe(

@@ -27,6 +27,11 @@ export const retentionSection = mapping({
   upstream_sessions: duration('1d', MAX_RETENTION)
     .prefault('30d')
     .describe('Sign-ins with sign-in providers, from their start, unless the resulting browser session still exists.'),
+  audit_events: duration('1d', MAX_RETENTION)
+    .prefault('365d')
+    .describe(
+      'Audit events: security events of accounts and changes by administrators. At least `account.activity_retention`.',
+    ),
   jobs: duration('1d', MAX_RETENTION)
     .prefault('90d')
     .describe('Failed background jobs. Completed jobs are deleted immediately.'),
@@ -81,6 +86,7 @@ export function retentionConfig(
     upstreamSessionsSeconds: parsed.upstream_sessions,
     failedJobsSeconds: parsed.jobs,
     activitySeconds: others.activitySeconds,
+    auditEventsSeconds: Math.max(parsed.audit_events, others.activitySeconds),
     unusedClientsSeconds: others.unusedClientsSeconds,
     sessionMaxLifetimeSeconds: others.sessionMaxLifetimeSeconds,
     unusedOAuth2SessionsSeconds: others.unusedOAuth2SessionsSeconds,

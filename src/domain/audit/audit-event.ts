@@ -147,6 +147,6 @@ export const auditEventSweeps: readonly SweepRow[] = [
       orderedBy: 'created_at',
       isDue: 't.created_at < :createdBefore::timestamptz',
     }),
-    parameters: (now, { activitySeconds }) => ({ createdBefore: secondsBefore(now, activitySeconds) }),
+    parameters: (now, { auditEventsSeconds }) => ({ createdBefore: secondsBefore(now, auditEventsSeconds) }),
   },
 ];

@@ -135,6 +135,15 @@ test('the subject is a partial email address, a provider, or a session name', as
   ]);
 });
 
+test('ends with the retention of the account, also if administrators keep events for longer', async () => {
+  const days = (count: number) => count * 86_400_000;
+  await insertEvent('passkey_added', null, { at: clock.now() - days(179) });
+  await insertEvent('passkey_removed', null, { at: clock.now() - days(181) });
+  const kinds = 'kind: [PASSKEY_ADDED, PASSKEY_REMOVED]';
+  expect((await list(`first: 10, ${kinds}`)).map(({ kind }) => kind)).toEqual(['PASSKEY_ADDED']);
+  expect(await list(`first: 10, ${kinds}, since: "2000-01-01T00:00:00Z"`)).toHaveLength(1);
+});
+
 test('filters by kind and time, paginates, and uses a constant number of statements', async () => {
   clock.advanceSeconds(7200);
   const start = clock.now();

@@ -524,4 +524,4 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserBy
   getUserRegistrationToken updateUserRegistrationToken revokeUserRegistrationToken unrevokeUserRegistrationToken
   listOAuth2Clients getOAuth2Client deleteOAuth2Client listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
   deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider setPolicyData getLatestPolicyData
-  getPolicyData listJobs getJob retryJob cancelJob`;
+  getPolicyData listAuditEvents getAuditEvent listJobs getJob retryJob cancelJob`;

@@ -9,7 +9,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
-import { DEFAULT_SIZE, isRepeatable, MAX_SIZE } from './definition/list-parameters.ts';
+import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE } from './definition/list-parameters.ts';
 import type { Operation } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
@@ -52,6 +52,26 @@ const PAGE_PARAMETERS = [
       'objects).',
   ),
 ];
+
+const NEWEST_FIRST_PARAMETERS = [
+  parameter(
+    'page[first]',
+    'query',
+    SIZE,
+    `Page size. Default ${DEFAULT_SIZE}; values above ${MAX_NEWEST_SIZE} are reduced to ${MAX_NEWEST_SIZE}.`,
+  ),
+  parameter('page[after]', 'query', CURSOR, 'Only objects older than this ID (ULID), which need not exist.'),
+  parameter(
+    'count',
+    'query',
+    { enum: ['true', 'false', 'only'] },
+    'Whether to count the objects: `true`, `false` (default), or `only` (the number without the objects).',
+  ),
+];
+
+function pageParameters({ pages }: Operation) {
+  return pages === 'newest-first' ? NEWEST_FIRST_PARAMETERS : PAGE_PARAMETERS;
+}
 
 const INTRODUCTION = `API for reading and changing the data of the service.
 
@@ -160,7 +180,7 @@ function describeOperation(operation: Operation) {
         : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.')),
       required: true,
     })),
-    ...(filters === undefined ? [] : [...PAGE_PARAMETERS, ...filterParameters(filters)]),
+    ...(filters === undefined ? [] : [...pageParameters(operation), ...filterParameters(filters)]),
   ];
   return {
     operationId: id,

@@ -1,4 +1,5 @@
 import type { Operation } from './definition/operation.ts';
+import { auditEventOperations } from './operations/audit-events.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
@@ -25,6 +26,7 @@ export const TAGS = {
   'user-registration-token': 'Registration tokens.',
   'upstream-oauth-link': 'Identities of accounts at sign-in providers.',
   'upstream-oauth-provider': 'Configured sign-in providers.',
+  'audit-event': 'Security events of all accounts, and changes by administrators.',
   'policy-data': 'Policy data, in addition to `policy.data` of the configuration.',
   job: 'Background jobs that are not completed.',
 } as const;
@@ -41,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...registrationTokenOperations,
   ...clientOperations,
   ...upstreamOperations,
+  ...auditEventOperations,
   ...policyDataOperations,
   ...jobOperations,
 ];

@@ -78,7 +78,8 @@ async function fill(rows: number): Promise<void> {
   await client.query(`update oauth2_clients set metadata = ${method} where ${made}`);
 }
 
-const lists = OPERATIONS.filter(({ filters }) => filters !== undefined);
+/** Lists that start with the newest item have one direction, and a test of their own: `list-audit-events.test.ts`. */
+const lists = OPERATIONS.filter(({ filters, pages }) => filters !== undefined && pages === undefined);
 
 test('every list is covered', () => {
   expect(lists.map(({ path }) => path).toSorted()).toEqual(Object.keys(TABLES).toSorted());

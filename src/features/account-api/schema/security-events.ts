@@ -116,10 +116,12 @@ builder.objectField(User, 'securityEvents', (t) =>
       until: t.arg({ type: 'DateTime', description: 'End of the period, exclusive.' }),
       ...PAGE_ARGUMENTS,
     },
-    resolve: ({ id }, given, { load }) => {
+    resolve: ({ id }, given, { core, load }) => {
+      // Administrators may keep events for longer than users see them.
+      const shownSince = core.clock.now() - core.config.retention.activitySeconds * 1000;
       const filter = {
         kinds: auditKinds(given.kind ?? KINDS),
-        since: given.since ?? undefined,
+        since: Math.max(given.since ?? shownSince, shownSince),
         until: given.until ?? undefined,
       };
       return connection('security_event', load.securityEventsOfUser, id, filter, given, listedEventModel);

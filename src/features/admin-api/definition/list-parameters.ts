@@ -24,10 +24,58 @@ const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[befor
 
 /** @throws LatchkeyError `invalid_parameter`, `invalid_id` */
 export function readListQuery(query: FormParameters, filters: z.ZodObject): ListQuery {
+  checkNames(query, filters, PAGE_PARAMETERS);
+  const first = query.get('page[first]');
+  const last = query.get('page[last]');
+  if (first !== undefined && last !== undefined) {
+    throw badParameter('page[last]', 'page[first] and page[last] are mutually exclusive');
+  }
+  const [sizeName, sizeText] = last === undefined ? ['page[first]', first] : ['page[last]', last];
+  const window = {
+    size: sizeText === undefined ? DEFAULT_SIZE : readSize(sizeName, sizeText, MAX_SIZE),
+    isFromEnd: last !== undefined,
+    after: readCursor(query, 'page[after]'),
+    before: readCursor(query, 'page[before]'),
+  };
+  return {
+    window,
+    count: readCount(query, 'true'),
+    repeated: repeatedParameters(query, filters, [sizeName, String(window.size)]),
+  };
+}
+
+/** A page of a list that starts with the newest item and continues with older ones. */
+export interface NewestFirstQuery {
+  readonly size: number;
+  /** Only items older than this one. */
+  readonly before: Ulid | undefined;
+  readonly count: ListQuery['count'];
+  readonly repeated: ListQuery['repeated'];
+}
+
+/** Larger sizes are reduced to this one. */
+export const MAX_NEWEST_SIZE = 200;
+const NEWEST_PARAMETERS = ['page[first]', 'page[after]', 'count'];
+
+/** @throws LatchkeyError `invalid_parameter` */
+export function readNewestFirst(query: FormParameters, filters: z.ZodObject): NewestFirstQuery {
+  checkNames(query, filters, NEWEST_PARAMETERS);
+  const text = query.get('page[first]');
+  const size = text === undefined ? DEFAULT_SIZE : readSize('page[first]', text, MAX_NEWEST_SIZE);
+  return {
+    size,
+    before: readCursor(query, 'page[after]'),
+    count: readCount(query, 'false'),
+    repeated: repeatedParameters(query, filters, ['page[first]', String(size)]),
+  };
+}
+
+/** Rejects unknown, repeated and empty filters and page parameters. @throws LatchkeyError `invalid_parameter` */
+export function checkNames(query: FormParameters, filters: z.ZodObject, parameters: readonly string[]): void {
   const known = new Map(
     Object.entries(filters.shape).map(([name, schema]) => [`filter[${name}]`, isRepeatable(schema)]),
   );
-  for (const name of PAGE_PARAMETERS) known.set(name, false);
+  for (const name of parameters) known.set(name, false);
   for (const name of query.names()) {
     const mayRepeat = known.get(name);
     if (mayRepeat === undefined) {
@@ -38,23 +86,6 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
     // If an empty filter were ignored, a program that lost an account ID would get all accounts.
     if (query.isBlank(name)) throw badParameter(name, 'must have a value');
   }
-  const first = query.get('page[first]');
-  const last = query.get('page[last]');
-  if (first !== undefined && last !== undefined) {
-    throw badParameter('page[last]', 'page[first] and page[last] are mutually exclusive');
-  }
-  const [sizeName, sizeText] = last === undefined ? ['page[first]', first] : ['page[last]', last];
-  const window = {
-    size: sizeText === undefined ? DEFAULT_SIZE : readSize(sizeName, sizeText),
-    isFromEnd: last !== undefined,
-    after: readCursor(query, 'page[after]'),
-    before: readCursor(query, 'page[before]'),
-  };
-  return {
-    window,
-    count: readCount(query),
-    repeated: repeatedParameters(query, filters, [sizeName, String(window.size)]),
-  };
 }
 
 /** Parses the filter values. @throws LatchkeyError `invalid_parameter` */
@@ -93,9 +124,9 @@ function repeatedParameters(
   return [...names.flatMap((name) => query.all(name).map((value) => [name, value] as const)), size];
 }
 
-function readSize(name: string, text: string): number {
+function readSize(name: string, text: string, maximum: number): number {
   if (!/^[1-9][0-9]*$/.test(text)) throw badParameter(name, 'the page size must be a positive number');
-  return Math.min(Number(text), MAX_SIZE);
+  return Math.min(Number(text), maximum);
 }
 
 function readCursor(query: FormParameters, name: string): Ulid | undefined {
@@ -106,13 +137,13 @@ function readCursor(query: FormParameters, name: string): Ulid | undefined {
   return id;
 }
 
-function readCount(query: FormParameters): ListQuery['count'] {
-  const text = query.get('count') ?? 'true';
+function readCount(query: FormParameters, preset: ListQuery['count']): ListQuery['count'] {
+  const text = query.get('count') ?? preset;
   if (text !== 'true' && text !== 'false' && text !== 'only')
     throw badParameter('count', 'must be true, false or only');
   return text;
 }
 
-function badParameter(name: string, problem: string): LatchkeyError {
+export function badParameter(name: string, problem: string): LatchkeyError {
   return new LatchkeyError('invalid_parameter', { description: `${name}: ${problem}`, members: { parameter: name } });
 }

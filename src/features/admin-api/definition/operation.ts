@@ -43,6 +43,8 @@ export interface Operation {
   readonly description: string;
   /** Filters of a list, created by `filter`. */
   readonly filters?: z.ZodObject;
+  /** How a list is paged. Default: from either end, in order of creation. */
+  readonly pages?: 'newest-first';
   readonly body?: z.ZodType;
   readonly answers: readonly Answer[];
   readonly errors: readonly ErrorCode[];
@@ -339,6 +341,27 @@ export function singleAnswer<Item extends { readonly id: string }>(
 ): Answer {
   const links = z.object({ self: self('this response') }).describe('Links of the response.');
   return { status, schema: z.object({ data: resourceSchema(resource), links }), description };
+}
+
+/** Schema of a page of a list that starts with the newest item. */
+export function newestFirstSchema<Item extends { readonly id: string }>(resource: Resource<Item>) {
+  return z.object({
+    meta: z
+      .object({
+        count: z.int().describe('Number of objects that match the filters, on all pages.'),
+        count_is_capped: z.boolean().describe('Whether there may be more objects than `count`.'),
+      })
+      .optional()
+      .describe('Only with `count=true` or `count=only`.'),
+    data: z.array(resourceSchema(resource)).optional().describe('Objects on this page; omitted with `count=only`.'),
+    links: z
+      .object({
+        self: self('this page'),
+        first: self('the first page').optional(),
+        next: self('the next page, with older objects; omitted on the last page').optional(),
+      })
+      .describe('Pagination links. With `count=only`, just `self`.'),
+  });
 }
 
 function listSchema<Item extends { readonly id: string }>(resource: Resource<Item>) {
