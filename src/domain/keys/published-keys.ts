@@ -18,7 +18,7 @@ const RETRY_MS = 60_000;
 /** How long a copy is used while no newer one is available. */
 const MAX_AGE_MS = 86_400_000;
 const MAX_PUBLISHED_SETS = 1_000;
-/** Limit for all sets together. The largest keys take three KiB each. */
+/** Limit for all sets together. The largest keys take two KiB each, and 14 KiB once they have verified a signature. */
 const MAX_PUBLISHED_KEYS = 5_000;
 /**
  * Limits on requests that wait for keys of dynamically registered clients, per set and in total. A slow host must not

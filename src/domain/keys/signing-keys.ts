@@ -5,9 +5,10 @@
  * one being retired. Each key has one algorithm, and the first active key of an algorithm signs. The set can be
  * replaced as a whole at runtime.
  */
-import { createHash, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
+import { type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { outside } from '#platform/base/tasks.ts';
+import { keyThumbprint } from '#protocol/jose/json-web-keys.ts';
 import { keyTypeOf } from '#protocol/jose/key-types.ts';
 import {
   algorithmsOfKey,
@@ -153,7 +154,7 @@ export function signingKey(
   const algorithm = options.algorithm ?? algorithmsOfKey(privateKey)[0];
   if (algorithm === undefined) throw new Error('unsupported key type');
   const publicJwk = publicKey.export({ format: 'jwk' });
-  const kid = options.kid ?? thumbprint(publicJwk);
+  const kid = options.kid ?? keyThumbprint(publicKey);
   return {
     name: options.name ?? kid,
     kid,
@@ -162,17 +163,6 @@ export function signingKey(
     algorithm,
     isActive: options.isActive,
   };
-}
-
-/** RFC 7638 3: the required members in lexicographic order. */
-function thumbprint(jwk: JsonWebKey): string {
-  const members: Record<string, unknown> =
-    jwk.kty === 'RSA'
-      ? { e: jwk.e, kty: jwk.kty, n: jwk.n }
-      : jwk.kty === 'EC'
-        ? { crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y }
-        : { crv: jwk.crv, kty: jwk.kty, x: jwk.x };
-  return createHash('sha256').update(JSON.stringify(members)).digest('base64url');
 }
 
 function base64Url(text: string): string {

@@ -1,8 +1,8 @@
 import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { CompactSign } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type CompactJws, isMacOf, isSignedBy, parseCompactJws } from './compact-jws.ts';
-import { MAC_ALGORITHMS, SIGNING_ALGORITHMS, type SigningAlgorithm } from './signing-algorithms.ts';
+import { MAC_ALGORITHMS, SIGNING_ALGORITHMS, type SigningAlgorithm, signInput } from './signing-algorithms.ts';
 
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const CURVE_OF: Partial<Record<SigningAlgorithm, string>> = {
@@ -92,6 +92,22 @@ describe('a signature', () => {
     expect(await isSignedBy(parsed(`${content}.${short.toString('base64url')}`), RSA.publicKey)).toBe(false);
     const plain = sign('sha256', Buffer.from(content), RSA.privateKey);
     expect(await isSignedBy(parsed(`${content}.${plain.toString('base64url')}`), RSA.publicKey)).toBe(false);
+  });
+
+  test('with any algorithm of an RSA key imports that key only once', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const imports = vi.spyOn(crypto.subtle, 'importKey');
+    try {
+      for (const alg of SIGNING_ALGORITHMS.filter((name) => keysFor(name) === RSA)) {
+        const content = `${encoded({ alg })}.${encoded(CLAIMS)}`;
+        const { digest, input } = signInput(alg, privateKey);
+        const signature = sign(digest, Buffer.from(content), input).toString('base64url');
+        expect(await isSignedBy(parsed(`${content}.${signature}`), publicKey)).toBe(true);
+      }
+      expect(imports.mock.calls.length).toBeLessThan(2);
+    } finally {
+      imports.mockRestore();
+    }
   });
 
   test('with a shared secret is never valid with a public key, nor vice versa (RFC 8725 2.1)', async () => {

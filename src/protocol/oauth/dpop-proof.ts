@@ -5,7 +5,7 @@
  */
 import { sha256 } from '#platform/base/secret.ts';
 import { parseUrl } from '#platform/base/url.ts';
-import { isSignedBy, parseCompactJws } from '../jose/compact-jws.ts';
+import { isSignedByPresentedKey, parseCompactJws } from '../jose/compact-jws.ts';
 import { keyThumbprint, parsePublicKey } from '../jose/json-web-keys.ts';
 
 /** The request that a proof must match. */
@@ -56,7 +56,8 @@ export async function checkDpopProof(text: string, request: ProvenRequest): Prom
   const problem = claimsProblem(jws.claims, request);
   if (problem !== undefined) return wrong(problem);
   // Comes last, because it is the most expensive check.
-  if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof cannot be verified with its jwk');
+  const isGenuine = await isSignedByPresentedKey(jws, key.key);
+  if (!isGenuine) return wrong('the signature of the proof cannot be verified with its jwk');
   const { jti, nonce } = jws.claims;
   return {
     ok: true,

@@ -66,6 +66,22 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     testName: '(S-31)',
   },
   {
+    name: 'jws-key-type',
+    what: 'a key verifies only algorithms of its type',
+    attack: 30,
+    removals: [{ text: '.find((possible) => possible === algorithm)', instead: '[0]' }],
+    test: 'src/protocol/jose/compact-jws.test.ts',
+    testName: 'with a shared secret is never valid with a public key',
+  },
+  {
+    name: 'jws-key-imports',
+    what: 'the memory for a key does not grow with the algorithms it is used with',
+    attack: 35,
+    removals: [{ text: 'imported.get(key) ?? algorithm;', instead: 'algorithm;' }],
+    test: 'src/protocol/jose/compact-jws.test.ts',
+    testName: 'imports that key only once',
+  },
+  {
     name: 'jws-key-name',
     what: 'only the key named in the header is tried',
     attack: 31,
