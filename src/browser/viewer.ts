@@ -3,7 +3,7 @@ import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-se
 import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
 import {
   findViewerRow,
-  judgeViewer,
+  resolveViewer,
   type SessionLimits,
   type Viewer,
   type ViewerRow,
@@ -79,7 +79,7 @@ export class Viewers {
     const { database, clock, limits, activity } = this.#deps;
     const now = clock.now();
     const cookie = this.cookie(context);
-    const { viewer, remark } = judgeViewer(row, cookie, limits, now);
+    const { viewer, remark } = resolveViewer(row, cookie, limits, now);
     if (remark === 'expired' && cookie !== undefined) await expireBrowserSession(database, cookie.id, now);
     if (remark !== undefined) this.forget(context);
     if (viewer.kind !== 'active') return viewer;

@@ -1,6 +1,6 @@
 import {
+  checkDisplayName,
   DISPLAY_NAME_REASONS,
-  judgeDisplayName,
   type UsernameProblem,
   usernameProblems,
 } from '#domain/accounts/account-names.ts';
@@ -113,7 +113,7 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
 
 /** Throws `ExitError` 1 with the reason if the name is not allowed. */
 export function readDisplayName(text: string): string {
-  const judged = judgeDisplayName(text);
+  const judged = checkDisplayName(text);
   if (judged.ok) return judged.name;
   throw new ExitError(ExitCode.failure, `the display name is not allowed: ${DISPLAY_NAME_REASONS[judged.problem]}`);
 }

@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
+import { checkOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
 import { type Environment, withDotEnv } from '#platform/config/dot-env.ts';
 import { withEnvironment } from '#platform/config/environment.ts';
 import { configurationFiles, readConfigurationFile } from '#platform/config/files.ts';
@@ -241,7 +241,7 @@ class Reading {
   /** Checks the owner and mode of a file that contains secrets: only its owner may read or write it. */
   #judgeFile(name: string, at: Origin): void {
     const path = resolve(this.#directory, name);
-    const { error, warning } = judgeOwnership(path, statSync(path), this.#account);
+    const { error, warning } = checkOwnership(path, statSync(path), this.#account);
     if (error !== undefined) this.problems.push({ key: undefined, message: error, at: { ...at, line: 1, column: 1 } });
     if (warning !== undefined) this.warnings.push(`${warning}; it contains secrets`);
   }

@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { judgeOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
+import { checkOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
 import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import type { Hints } from '#platform/config/shape.ts';
@@ -133,7 +133,7 @@ export class SecretFiles {
   #isTrusted(path: string, { mode, uid, gid }: Stats, key: Path, node: Node, hints: Hints = {}): boolean {
     // Orchestrators mount secrets on read-only file systems in directories with world-writable modes.
     const effective = isReadOnly(path) ? mode & ~WRITE_BITS : mode;
-    const { error, warning } = judgeOwnership(path, { mode: effective, uid, gid }, this.#account);
+    const { error, warning } = checkOwnership(path, { mode: effective, uid, gid }, this.#account);
     if (error !== undefined) this.#report(key, error, node);
     if (warning !== undefined && hints.isPublic !== true) this.warnings.push(`${pathText(key)}: ${warning}`);
     return error === undefined;

@@ -1,7 +1,7 @@
 /** Checks the certificates and keys of listeners, and lists their files. */
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
-import { judgePair } from '#platform/http/tls-pair.ts';
+import { checkTlsPair } from '#platform/http/tls-pair.ts';
 import { keyContent } from './sections/secrets.ts';
 
 const LISTENERS: Path = ['http', 'listeners'];
@@ -18,7 +18,7 @@ export function tlsProblems(root: MappingNode): Problem[] {
     // The schema check reports missing values and values that are not text.
     if (certificate === undefined || key === undefined) return [];
     const content = keyContent(key);
-    const found = judgePair({
+    const found = checkTlsPair({
       certificate,
       key: Buffer.from(content.key.reveal(), content.encoding),
       password: textAt(root, [...path, 'password']),

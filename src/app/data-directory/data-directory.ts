@@ -5,7 +5,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
+import { checkOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
 import { isDiskFull } from '#platform/base/system-errors.ts';
 import { makeSigningKeys, readOrMakeEncryptionKey, writeVersion } from './generated-secrets.ts';
 import { rootKeyPaths } from './root-key-files.ts';
@@ -88,7 +88,7 @@ export async function listPermissionProblems(
   const judge = async (path: string, unwanted: number): Promise<void> => {
     const status = await stat(path).catch(() => undefined);
     if (status === undefined) return;
-    const { error, warning } = judgeOwnership(path, status, account);
+    const { error, warning } = checkOwnership(path, status, account);
     if (error !== undefined) problems.errors.push(error);
     else if (warning !== undefined) problems.warnings.push(warning);
     else if ((status.mode & unwanted) !== 0) {

@@ -1,6 +1,6 @@
 // The strength meter of a new password. It runs the server's estimator in a worker. The password stays in the browser.
 
-import { StrengthJudge } from '../components/strength-judge.ts';
+import { StrengthChecker } from '../components/strength-checker.ts';
 
 const { estimator } = document.currentScript.dataset;
 // In data saver mode, the rules are shown only as text.
@@ -30,7 +30,7 @@ function run(meter) {
     if (sentence.textContent !== text) sentence.textContent = text;
   };
 
-  const judge = new StrengthJudge({
+  const judge = new StrengthChecker({
     minimumScore: Number(minimumScore),
     minimumLength: Number(minimumLength),
     estimate: (typed) => worker.postMessage({ ...typed, serviceName }),

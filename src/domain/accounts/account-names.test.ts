@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeDisplayName, parseDisplayName, usernameProblems } from './account-names.ts';
+import { checkDisplayName, parseDisplayName, usernameProblems } from './account-names.ts';
 
 const problems = (name: string): string[] => usernameProblems(name, 'example.org');
 
@@ -90,9 +90,9 @@ test.each([
   ['\u{e0041}', 'invisible'],
   ['\u0301', 'invisible'],
 ])('%.20j is rejected as %s', (text, problem) => {
-  expect(judgeDisplayName(text)).toEqual({ ok: false, problem });
+  expect(checkDisplayName(text)).toEqual({ ok: false, problem });
 });
 
 test.each(['a\u200cb', '👩\u200d🚀', '.', '١', '☃'])('%j is visible', (text) => {
-  expect(judgeDisplayName(text)).toEqual({ ok: true, name: text });
+  expect(checkDisplayName(text)).toEqual({ ok: true, name: text });
 });

@@ -65,7 +65,7 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Validates a display name after trimming it. */
-export function judgeDisplayName(text: string): DisplayNameJudgment {
+export function checkDisplayName(text: string): DisplayNameJudgment {
   const name = text.trim();
   const characters = [...name];
   if (characters.length === 0) return { ok: false, problem: 'empty' };
@@ -77,7 +77,7 @@ export function judgeDisplayName(text: string): DisplayNameJudgment {
 
 /** Returns the trimmed display name; undefined if it is invalid. */
 export function parseDisplayName(text: string): string | undefined {
-  const judged = judgeDisplayName(text);
+  const judged = checkDisplayName(text);
   return judged.ok ? judged.name : undefined;
 }
 

@@ -16,7 +16,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 import { finishBrowserSession } from './finish-browser-session.ts';
 import { type ReauthDeps, type ReauthOutcome, reauthenticate } from './reauthenticate.ts';
 import { signInWithPassword } from './sign-in.ts';
-import { findViewerRow, judgeViewer } from './viewer.ts';
+import { findViewerRow, resolveViewer } from './viewer.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -105,7 +105,7 @@ function reauth(password: string, by = cookie): Promise<ReauthOutcome> {
 
 async function kindOf(by: SessionCookie): Promise<string> {
   const row = await findViewerRow(database, by.id);
-  return judgeViewer(row, by, { idleSeconds: undefined }, clock.now()).viewer.kind;
+  return resolveViewer(row, by, { idleSeconds: undefined }, clock.now()).viewer.kind;
 }
 
 const sessionState = statement<

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SessionCookie } from '#domain/records/browser-session.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { judgeViewer, type SessionLimits, type ViewerRow } from './viewer.ts';
+import { resolveViewer, type SessionLimits, type ViewerRow } from './viewer.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const NO_LIMITS: SessionLimits = { idleSeconds: undefined };
@@ -29,12 +29,12 @@ const live = {
   viewer_is_deactivated: false,
 } satisfies ViewerRow;
 
-const judge = (row: ViewerRow | undefined, limits = NO_LIMITS): ReturnType<typeof judgeViewer> =>
-  judgeViewer(row, cookie, limits, NOW);
+const judge = (row: ViewerRow | undefined, limits = NO_LIMITS): ReturnType<typeof resolveViewer> =>
+  resolveViewer(row, cookie, limits, NOW);
 
 describe('reading the session (browser-flows 2.5)', () => {
   test('without a cookie the viewer is anonymous', () => {
-    expect(judgeViewer(live, undefined, NO_LIMITS, NOW)).toEqual({ viewer: { kind: 'anonymous' } });
+    expect(resolveViewer(live, undefined, NO_LIMITS, NOW)).toEqual({ viewer: { kind: 'anonymous' } });
   });
 
   test('a missing row is reported', () => {

@@ -21,7 +21,7 @@ export type Viewer =
 
 /**
  * The viewer's part of a joined row. A statement that reads the viewer together with other rows selects
- * `viewerColumns`, adds `viewerJoin` to its from clause, and passes the row to `judgeViewer`.
+ * `viewerColumns`, adds `viewerJoin` to its from clause, and passes the row to `resolveViewer`.
  */
 export type ViewerRow =
   | {
@@ -77,7 +77,7 @@ const findRow = lookup<ViewerRow, { readonly id: string }>(
   `select ${viewerColumns} from (select 1) as one ${viewerJoin(':id::uuid')}`,
 );
 
-/** Returns the row of a session cookie, for `judgeViewer`. */
+/** Returns the row of a session cookie, for `resolveViewer`. */
 export async function findViewerRow(database: Queryable, id: BrowserSessionId): Promise<ViewerRow | undefined> {
   return await database.first(findRow, { id: toUuid(id) });
 }
@@ -103,7 +103,7 @@ const ANONYMOUS: Judgement = { viewer: { kind: 'anonymous' } };
  * Determines the viewer from a session cookie and its row, in the order of the table in browser-flows 2.5.
  * @param now milliseconds since the epoch
  */
-export function judgeViewer(
+export function resolveViewer(
   row: ViewerRow | undefined,
   cookie: SessionCookie | undefined,
   limits: SessionLimits,

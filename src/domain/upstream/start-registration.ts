@@ -4,9 +4,9 @@ import {
   codeMailBuckets,
 } from '#domain/accounts/email-authentications/begin-email-authentication.ts';
 import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
+import { checkRegistrationPolicy } from '#domain/accounts/registrations/check-registration-policy.ts';
 import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
 import { insertUpstreamRegistration } from '#domain/accounts/registrations/insert-upstream-registration.ts';
-import { judgeRegistration } from '#domain/accounts/registrations/judge-registration.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import {
   attachRegistrationToken,
@@ -100,7 +100,7 @@ export async function startUpstreamRegistration(
       address,
       userAgent,
     } as const;
-    for (const problem of await judgeRegistration(deps, facts)) problems.push({ field: 'policy', problem });
+    for (const problem of await checkRegistrationPolicy(deps, facts)) problems.push({ field: 'policy', problem });
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
   const asked = await askHomeserver(deps, username);

@@ -5,7 +5,7 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
-import { type DisplayNameProblem, judgeDisplayName } from '#domain/accounts/account-names.ts';
+import { checkDisplayName, type DisplayNameProblem } from '#domain/accounts/account-names.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -32,7 +32,7 @@ export async function submitDisplayName(deps: RegistrationDeps, context: Request
 
   const action = form.get('action') ?? 'set';
   if (action !== 'set' && action !== 'skip') return reject(refusalProblem(translations, { reason: 'invalid-action' }));
-  const judged = action === 'set' ? judgeDisplayName(typed) : undefined;
+  const judged = action === 'set' ? checkDisplayName(typed) : undefined;
   if (judged?.ok === false) {
     const message = translations.t(DISPLAY_NAME_MESSAGES[judged.problem]);
     return reject({ code: 'invalid', field: 'display_name', message });

@@ -2,7 +2,7 @@ import { emailProblem } from '#browser/email-problems.ts';
 import { commonRefusalProblem } from '#browser/form-problems.ts';
 import { checkEmailCode } from '#domain/accounts/email-authentications/check-email-code.ts';
 import type { EmailAuthentication } from '#domain/accounts/email-authentications/email-authentication.ts';
-import { judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
+import { checkEmailPolicy } from '#domain/accounts/email-authentications/email-policy.ts';
 import { resendEmailCode } from '#domain/accounts/email-authentications/resend-email-code.ts';
 import { findRegistrationEmail, replaceRegistrationEmail } from '#domain/accounts/registrations/registration-email.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -114,7 +114,7 @@ async function change(
   typed: string,
 ): Promise<HttpResponse> {
   const { registration, translations } = step;
-  const judged = await judgeEmail(typed, deps.emailPolicy);
+  const judged = await checkEmailPolicy(typed, deps.emailPolicy);
   if (!judged.ok) {
     const found = typed.trim() === '' ? ['required' as const] : judged.problems;
     const problems = found.map((problem) => emailProblem(translations, problem));

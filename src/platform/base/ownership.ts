@@ -38,7 +38,7 @@ export function processAccount(): ProcessAccount | undefined {
  * Another owner, or members of a group with write access, could replace the keys.
  * @param path as shown in messages
  */
-export function judgeOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {
+export function checkOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {
   const mode = `has mode ${(status.mode & 0o777).toString(8).padStart(4, '0')}`;
   if ((status.mode & OTHERS_WRITE) !== 0) {
     return { error: `${path} ${mode}: every system user can write to it; run chmod o-w on it` };

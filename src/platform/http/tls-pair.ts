@@ -30,7 +30,7 @@ const CIPHERS = [
 ].join(':');
 
 /** Checks whether a pair can be used. Returns undefined if it can. Expired certificates are accepted. */
-export function judgePair(pair: TlsPair): PairProblem | undefined {
+export function checkTlsPair(pair: TlsPair): PairProblem | undefined {
   const [leaf] = parseChain(pair.certificate) ?? [];
   if (leaf === undefined) return { part: 'certificate', message: 'not a PEM certificate chain' };
   const open = parsePrivateKey(pair.key, undefined);
@@ -64,19 +64,19 @@ export interface ServedCertificate {
   readonly validTo: number;
 }
 
-/** @throws Error if the pair cannot be used, which `judgePair` detects beforehand */
+/** @throws Error if the pair cannot be used, which `checkTlsPair` detects beforehand */
 export function openCertificate(tls: TlsOptions): ServedCertificate {
   return { context: createTlsContext(tls), validTo: Date.parse(leafOf(tls.certificate).validTo) };
 }
 
-/** @throws Error if the pair cannot be used, which `judgePair` detects beforehand */
+/** @throws Error if the pair cannot be used, which `checkTlsPair` detects beforehand */
 function createTlsContext({ certificate, key, keyEncoding, password, minVersion }: TlsOptions): SecureContext {
   const parsed = parsePrivateKey(Buffer.from(key.reveal(), keyEncoding), password?.reveal());
   if (parsed === undefined) throw new Error('the key cannot be read');
   return contextOf(certificate.reveal(), parsed, minVersion);
 }
 
-/** Returns the server's own certificate. @param certificate a chain that `judgePair` accepted */
+/** Returns the server's own certificate. @param certificate a chain that `checkTlsPair` accepted */
 export function leafOf(certificate: TlsOptions['certificate']): X509Certificate {
   return new X509Certificate(certificate.reveal());
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { StrengthJudge, type StrengthVerdict } from '../../../src/browser/components/strength-judge.ts';
+import { StrengthChecker, type StrengthRating } from '../../../src/browser/components/strength-checker.ts';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AreaTranslations, useTranslations } from '../../i18n/translations.ts';
 
@@ -60,15 +60,15 @@ function useVerdict({
   username,
   minimumScore,
   isWanted,
-}: Parameters<typeof StrengthMeter>[0]): StrengthVerdict | undefined {
+}: Parameters<typeof StrengthMeter>[0]): StrengthRating | undefined {
   const { serviceName, strengthEstimator, minimumPasswordLength } = useConfig();
-  const [verdict, setVerdict] = useState<StrengthVerdict | undefined>();
-  const judge = useRef<StrengthJudge | undefined>(undefined);
+  const [verdict, setVerdict] = useState<StrengthRating | undefined>();
+  const judge = useRef<StrengthChecker | undefined>(undefined);
   useEffect(() => {
     // With data saver on, the rules in words must suffice.
     if (!isWanted || navigator.connection?.saveData === true) return;
     const worker = new Worker(strengthEstimator);
-    const started = new StrengthJudge({
+    const started = new StrengthChecker({
       minimumScore,
       minimumLength: minimumPasswordLength,
       estimate: (typed) => worker.postMessage({ ...typed, serviceName }),
@@ -86,7 +86,7 @@ function useVerdict({
   return verdict;
 }
 
-function textOf({ kind, score }: StrengthVerdict, minimumScore: number, t: AreaTranslations['t']): string {
+function textOf({ kind, score }: StrengthRating, minimumScore: number, t: AreaTranslations['t']): string {
   if (kind === 'too-short') return t('strength.too_short');
   if (kind === 'common') return t('strength.common');
   const strength = t(WORDS[score] ?? 'strength.0');

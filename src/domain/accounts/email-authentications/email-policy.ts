@@ -66,7 +66,7 @@ export type JudgedEmail =
   | { readonly ok: false; readonly problems: readonly EmailProblem[] };
 
 /** Parses an address that a user typed and returns every rule that it violates. */
-export async function judgeEmail(text: string, policy: EmailPolicy): Promise<JudgedEmail> {
+export async function checkEmailPolicy(text: string, policy: EmailPolicy): Promise<JudgedEmail> {
   const checked = checkEmail(text, policy);
   if (!checked.ok) return checked;
   if (isUnreachable(checked.email, policy)) return { ok: false, problems: ['email-unreachable'] };
@@ -79,7 +79,7 @@ export function isUnreachable({ address }: EmailAddress, policy: Pick<EmailPolic
   return isInternationalized(address) && policy.lacksSmtpUtf8;
 }
 
-/** Like `judgeEmail`, but skips the operator's policy module and the check whether mail can be delivered. */
+/** Like `checkEmailPolicy`, but skips the operator's policy module and the check whether mail can be delivered. */
 export function checkEmail(text: string, policy: EmailPolicy): JudgedEmail {
   const email = parseEmailAddress(text, policy.allowSingleLabelDomains);
   if (email === undefined) return { ok: false, problems: ['invalid'] };

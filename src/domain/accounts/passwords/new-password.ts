@@ -1,7 +1,7 @@
 /** Replacing a lost or existing password. */
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
-import { judgePassword, type PasswordOwner, type PasswordProblem, type PasswordRules } from './password-rules.ts';
+import { checkNewPassword, type PasswordOwner, type PasswordProblem, type PasswordRules } from './password-rules.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 export interface NewPasswordDeps {
@@ -17,7 +17,7 @@ export interface NewPasswordProblem {
   readonly strength?: Strength;
 }
 
-/** Returns what is wrong with the password. Throws like `judgePassword`. */
+/** Returns what is wrong with the password. Throws like `checkNewPassword`. */
 export async function findNewPasswordProblem(
   { passwordRules, estimator, serviceName }: NewPasswordDeps,
   newPassword: string,
@@ -25,5 +25,5 @@ export async function findNewPasswordProblem(
   caller: HashCaller,
 ): Promise<NewPasswordProblem | undefined> {
   if (newPassword === '') return { problem: 'required' };
-  return await judgePassword(passwordRules, estimator, newPassword, { ...owner, serviceName }, caller);
+  return await checkNewPassword(passwordRules, estimator, newPassword, { ...owner, serviceName }, caller);
 }

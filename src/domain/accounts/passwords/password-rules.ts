@@ -57,7 +57,7 @@ export interface RejectedPassword {
  * that is hashed, without trimming or lower-casing. May call an external service, so do not call this within a
  * transaction. Throws `overloaded` if too many passwords are waiting for an estimate.
  */
-export async function judgePassword(
+export async function checkNewPassword(
   rules: PasswordRules,
   estimator: StrengthEstimator,
   typed: string,
@@ -75,7 +75,7 @@ export async function judgePassword(
   return (await rules.leakedPasswords.has(password)) ? { problem: 'password_leaked' } : undefined;
 }
 
-async function judgeStrength(...[rules, estimator, password, owner, caller]: Parameters<typeof judgePassword>) {
+async function judgeStrength(...[rules, estimator, password, owner, caller]: Parameters<typeof checkNewPassword>) {
   if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' } as const;
   const strength = await estimator.estimate(password, knownWords(owner), caller);
   if (strength.isCommon) return { problem: 'password_compromised', strength } as const;
@@ -100,11 +100,11 @@ export function passwordProblemText(problem: PasswordProblem): string {
   return typeof problem === 'string' ? problem : problem.msg;
 }
 
-/** Returns only the problem. Throws like `judgePassword`. */
+/** Returns only the problem. Throws like `checkNewPassword`. */
 export async function findPasswordProblem(
-  ...judged: Parameters<typeof judgePassword>
+  ...judged: Parameters<typeof checkNewPassword>
 ): Promise<PasswordProblem | undefined> {
-  return (await judgePassword(...judged))?.problem;
+  return (await checkNewPassword(...judged))?.problem;
 }
 
 /** Returns words that are easy to guess for an attacker who knows the account. */

@@ -26,9 +26,9 @@ import { createUser } from '../create-user.ts';
 import { checkEmail, type EmailPolicy } from '../email-authentications/email-policy.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import { addEmail } from '../user-emails.ts';
+import { checkRegistrationPolicy } from './check-registration-policy.ts';
 import { countFinish } from './count-registrations.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
-import { judgeRegistration } from './judge-registration.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 import {
   findRegistration,
@@ -270,7 +270,13 @@ async function judgeByModule(deps: FinishDeps, { id, address, userAgent }: Finis
   if (row === undefined) return undefined;
   const { username, email } = row;
   const method = row.is_upstream ? 'upstream-oauth2' : 'password';
-  const found = await judgeRegistration(deps, { username, email: email ?? undefined, method, address, userAgent });
+  const found = await checkRegistrationPolicy(deps, {
+    username,
+    email: email ?? undefined,
+    method,
+    address,
+    userAgent,
+  });
   const ofEmail = email === null ? [] : await moduleRules.judge('email', { email });
   return { username, email, isRefused: found.length + ofEmail.length > 0 };
 }

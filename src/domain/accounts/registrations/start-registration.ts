@@ -24,16 +24,16 @@ import {
 } from '../email-authentications/begin-email-authentication.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 import {
+  checkEmailPolicy,
   type EmailPolicy,
   type EmailProblem,
   type JudgedEmail,
-  judgeEmail,
 } from '../email-authentications/email-policy.ts';
 import { type Overloaded, overloadedOutcome } from '../passwords/check-password.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
+import { checkRegistrationPolicy } from './check-registration-policy.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
-import { judgeRegistration } from './judge-registration.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
 import { attachRegistrationToken } from './registration-token.ts';
 
@@ -136,7 +136,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     deps.log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
-  const judged = deps.isEmailRequired ? await judgeEmail(submission.email, deps.emailPolicy) : undefined;
+  const judged = deps.isEmailRequired ? await checkEmailPolicy(submission.email, deps.emailPolicy) : undefined;
   let problems: SubmissionProblem[];
   try {
     problems = await findProblems(deps, submission, judged);
@@ -203,7 +203,7 @@ async function findProblems(
     problems.push({ field: 'accept_terms', problem: 'required' });
   }
   if (username === '') return problems;
-  const found = await judgeRegistration(deps, {
+  const found = await checkRegistrationPolicy(deps, {
     ...{ username, method: 'password', address: submission.address, userAgent: submission.userAgent },
     email: judged?.ok === true ? judged.email.address : undefined,
   });

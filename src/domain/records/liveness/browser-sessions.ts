@@ -1,5 +1,5 @@
 /**
- * SQL condition: the session is not finished. `judgeViewer` checks the idle limit, and its caller ends a session that
+ * SQL condition: the session is not finished. `resolveViewer` checks the idle limit, and its caller ends a session that
  * exceeds it.
  * @param session alias of `user_sessions`
  */

@@ -5,7 +5,7 @@ import type { ChangedBy } from '#domain/account-changes/record-email-change.ts';
 import { removeOwnEmail } from '#domain/account-changes/remove-own-email.ts';
 import { setPrimaryEmail } from '#domain/account-changes/set-primary-email.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
-import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
+import { checkEmailPolicy, emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -74,7 +74,7 @@ mutation('addEmail', {
     const user = await findUser(idOf('User', userId), context);
     if (user === undefined) throw new LatchkeyError('not_found');
     const translations = browser.pages.language(request);
-    const judged = await judgeEmail(typed, emailPolicyOf(core));
+    const judged = await checkEmailPolicy(typed, emailPolicyOf(core));
     if (!judged.ok && judged.problems.includes('invalid')) return { status: 'INVALID', user };
     if (!judged.ok && skipPolicyCheck !== true) {
       return { status: 'DENIED', user, violations: emailViolations(translations, judged.problems) };

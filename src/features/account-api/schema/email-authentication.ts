@@ -2,7 +2,7 @@
 
 import { addProvenEmail } from '#domain/account-changes/add-proven-email.ts';
 import { beginForSession } from '#domain/accounts/email-authentications/begin-for-session.ts';
-import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
+import { checkEmailPolicy, emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
 import { resendEmailCode } from '#domain/accounts/email-authentications/resend-email-code.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -53,7 +53,7 @@ mutation('startEmailAuthentication', {
     const { core, browser, request } = context;
     requireChangeable(context);
     const locale = mailLanguage(language, browser.languages);
-    const judged = await judgeEmail(typed, emailPolicyOf(core));
+    const judged = await checkEmailPolicy(typed, emailPolicyOf(core));
     // Forms trim what users type. The page has already done so.
     if (typed !== typed.trim() || (!judged.ok && judged.problems.includes('invalid'))) {
       return { status: 'INVALID_EMAIL_ADDRESS' };

@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
-import { StrengthJudge, type StrengthVerdict, type TypedPassword } from './strength-judge.ts';
+import { StrengthChecker, type StrengthRating, type TypedPassword } from './strength-checker.ts';
 
 let asked: string[];
-let shown: (StrengthVerdict | undefined)[];
-let judge: StrengthJudge;
+let shown: (StrengthRating | undefined)[];
+let judge: StrengthChecker;
 
 beforeEach(() => {
   asked = [];
   shown = [];
-  judge = new StrengthJudge({
+  judge = new StrengthChecker({
     minimumScore: 3,
     minimumLength: 4,
     estimate: ({ password }) => asked.push(password),

@@ -18,7 +18,7 @@ export interface JudgedRegistration {
   readonly userAgent: string | undefined;
 }
 
-export async function judgeRegistration(
+export async function checkRegistrationPolicy(
   { moduleRules, log }: JudgeDeps,
   { username, email, method, address, userAgent }: JudgedRegistration,
 ): Promise<readonly ModuleViolation[]> {

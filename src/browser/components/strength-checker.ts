@@ -1,5 +1,5 @@
 /** What a meter says about a new password. */
-export interface StrengthVerdict {
+export interface StrengthRating {
   readonly kind: 'too-short' | 'common' | 'estimated';
   /** 0 to 4, the scale of zxcvbn. */
   readonly score: number;
@@ -21,14 +21,14 @@ interface Options {
   /** Passes the password to the worker, whose result goes to `answer`. */
   estimate(typed: TypedPassword): void;
   /** Undefined if there is nothing to show yet. */
-  show(verdict: StrengthVerdict | undefined): void;
+  show(verdict: StrengthRating | undefined): void;
 }
 
 /**
  * Judges a new password while the user types, with a slow estimator. The estimator gets one password at a time, and
  * results for outdated input are not shown. The server has the final decision.
  */
-export class StrengthJudge {
+export class StrengthChecker {
   readonly #options: Options;
   #typed: TypedPassword = { password: '', username: '', email: '' };
   #asked: TypedPassword | undefined;
@@ -57,7 +57,7 @@ export class StrengthJudge {
     else this.#options.show({ kind: 'estimated', score, level: this.#levelOf(score) });
   }
 
-  #levelOf(score: number): StrengthVerdict['level'] {
+  #levelOf(score: number): StrengthRating['level'] {
     if (score >= this.#options.minimumScore) return 'good';
     return score < 2 ? 'weak' : 'fair';
   }
