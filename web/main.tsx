@@ -10,7 +10,7 @@ import { readConfig } from './config.ts';
 import { actionTarget } from './frame/account-action.ts';
 import { keepScrollPositions } from './frame/scroll.ts';
 import { loadTranslations } from './i18n/translations.ts';
-import { takeKeptPath } from './reauthentication/kept-form.ts';
+import { takeStoredPath } from './reauthentication/stored-form.ts';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no place for the account area');
@@ -19,7 +19,7 @@ const config = readConfig(element);
 // Before the first render, so that it shows the right page.
 const target =
   location.pathname === config.root ? actionTarget(new URLSearchParams(location.search), config.protocol) : undefined;
-const first = takeKeptPath(config.root) ?? (target === undefined ? undefined : config.root + target);
+const first = takeStoredPath(config.root) ?? (target === undefined ? undefined : config.root + target);
 if (first !== undefined) history.replaceState(null, '', first);
 keepScrollPositions();
 

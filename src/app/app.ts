@@ -100,7 +100,7 @@ export function mountFeatures(
     http: config.http,
     limits: config.limits,
     address: urls,
-    isAvailable: ({ isTimeless }: Route) => isTimeless === true || instance.isClockRight(),
+    isAvailable: ({ isClockIndependent }: Route) => isClockIndependent === true || instance.isClockRight(),
     formatOfPath: (path: string) => errorFormatOfPath(path, config.protocolName),
     pageHeaders: PAGE_SECURITY_HEADERS,
     cookies: new Cookies({ keys: keyRing, address: urls, log, prefix: 'latchkey_' }),

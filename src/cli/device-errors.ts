@@ -2,7 +2,7 @@
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 
 /** Commands have no request to abort: an interrupted command ends with its process. */
-export const NOBODY_WAITS = { signal: new AbortController().signal, beginWrite: () => true };
+export const NOT_WAITING = { signal: new AbortController().signal, beginWrite: () => true };
 
 /** Nothing was written. A job reverts what the homeserver may have created. */
 export function explainDeviceError(error: unknown): never {

@@ -6,7 +6,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { isDeviceId } from '#protocol/chat/device-id.ts';
 import type { CompatSessionId } from '#vocabulary/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
-import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
+import { explainDeviceError, NOT_WAITING } from './device-errors.ts';
 import { recordOfOperator } from './operator-change.ts';
 
 export interface IssueCompatibilityTokenOptions {
@@ -69,7 +69,7 @@ async function openSession(
   const device = { id: deviceId, name: undefined, canRefresh: false, address: undefined, userAgent: undefined };
   // Session limits for users do not apply to operators.
   const opening = { ...deps, sessionLimit: new SessionLimit(undefined, undefined), accessTokenTtlSeconds: 0 };
-  const outcome = await openCompatSessionForOperator(opening, issued, device, NOBODY_WAITS).catch(explainDeviceError);
+  const outcome = await openCompatSessionForOperator(opening, issued, device, NOT_WAITING).catch(explainDeviceError);
   if (outcome.ok) return outcome.session;
   switch (outcome.reason) {
     case 'deactivated':

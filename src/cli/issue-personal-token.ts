@@ -9,7 +9,7 @@ import { AdminRights } from '#domain/records/admin-rights.ts';
 import type { User } from '#domain/records/user.ts';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
-import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
+import { explainDeviceError, NOT_WAITING } from './device-errors.ts';
 import { recordOfOperator } from './operator-change.ts';
 
 export interface IssuePersonalTokenOptions {
@@ -72,7 +72,7 @@ async function issue(
       const target = { type: 'personal-session', id, userId: actor.id };
       return recordOfOperator(deps, { operation: 'issue-personal-token', target })(transaction);
     },
-    waiting: NOBODY_WAITS,
+    waiting: NOT_WAITING,
   }).catch(explainDeviceError);
   if (outcome.ok) return outcome;
   switch (outcome.reason) {

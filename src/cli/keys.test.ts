@@ -40,7 +40,7 @@ beforeEach(() => {
 /** Generates the secrets as a start does. */
 async function prepare(): Promise<void> {
   const needs = { needsEncryptionKey: true, needsSigningKeys: true };
-  await prepareDataDirectory({ dataDir: join(directory, 'data'), isPassable: false, version: '1.2.3', ...needs });
+  await prepareDataDirectory({ dataDir: join(directory, 'data'), isTraversable: false, version: '1.2.3', ...needs });
 }
 
 async function run(...argv: string[]) {

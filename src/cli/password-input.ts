@@ -35,7 +35,7 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
 }
 
 /** Prompts twice. Throws `ExitError` 1 if the passwords differ. */
-export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
+export async function promptNewPassword(io: ManageIo): Promise<string | undefined> {
   const password = await io.prompts?.password('Password');
   if (password === undefined || password === '') return undefined;
   if ((await io.prompts?.password('Confirm password')) !== password) {

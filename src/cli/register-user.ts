@@ -15,7 +15,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { accountAction, recordOfOperator } from './operator-change.ts';
 import { shellWord } from './own-command.ts';
-import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
+import { hashNewPassword, type PasswordOptions, promptNewPassword, readGivenPassword } from './password-input.ts';
 import type { Prompts } from './prompts.ts';
 
 export interface RegisterUserOptions extends PasswordOptions {
@@ -101,7 +101,7 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   if (username === undefined) throw new ExitError(ExitCode.usage, 'the username is missing');
   await checkUsername(deps, username, options.skipHomeserverCheck);
   const given = await readGivenPassword(options, deps.io);
-  const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
+  const password = given ?? (prompts === undefined ? undefined : await promptNewPassword(deps.io));
   const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('Email address (empty for none)');
   const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
   const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';

@@ -8,7 +8,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { endedDocument, endedSessions } from './ended-sessions.ts';
 import { accountAction, operatorChange } from './operator-change.ts';
-import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
+import { hashNewPassword, type PasswordOptions, promptNewPassword, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {
   /** A username, `@user:server` or an ID. */
@@ -27,7 +27,7 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
   const user = await findManagedUser(deps, options.user);
   // A deactivated account must not get a password.
   if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
-  const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
+  const password = (await readGivenPassword(options, deps.io)) ?? (await promptNewPassword(deps.io));
   if (password === undefined)
     throw new ExitError(
       ExitCode.usage,

@@ -174,9 +174,9 @@ export interface Surroundings {
 export type Config = Immutable<ReturnType<typeof completeConfig>>;
 
 /** Fills in the defaults that depend on other settings or on the machine. */
-export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings) {
-  const { variables, workingDirectory } = surroundings;
-  const protocolName = parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat');
+export function completeConfig(parsed: ParsedConfig, inputs: Surroundings) {
+  const { variables, workingDirectory } = inputs;
+  const protocolName = parsed.protocol_name ?? (inputs.isMatrix ? 'matrix' : 'chat');
   const http = httpConfig(parsed.http, {
     bind: { host: variables.host, port: variables.port },
     protocolName,
@@ -184,8 +184,8 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   });
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
   const passwords = passwordsConfig(parsed.passwords);
-  const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
-  const { isTrial } = surroundings;
+  const branding = brandingConfig(parsed.branding, http.publicBase, inputs.pictures);
+  const { isTrial } = inputs;
   const email = emailConfig(parsed.email, {
     ...{ serviceName: branding.serviceName, publicBase: http.publicBase },
     ...{ dataDir, isTrial },
@@ -196,8 +196,8 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
     protocolName,
     http,
-    database: databaseConfig(parsed.database, surroundings.environment),
-    secrets: secretsConfig(parsed.secrets, surroundings.directoryKeys),
+    database: databaseConfig(parsed.database, inputs.environment),
+    secrets: secretsConfig(parsed.secrets, inputs.directoryKeys),
     clients: parsed.clients.map(staticClientConfig),
     homeserver: homeserverConfig(parsed.homeserver),
     compat: compatConfig(parsed.compat, parsed.passwords.enabled),
@@ -212,7 +212,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     policy: policyConfig(parsed.policy),
     branding,
     /** Replace the bundled templates. */
-    templates: surroundings.templates,
+    templates: inputs.templates,
     assets: {
       path: parsed.assets.path,
       manifest: parsed.templates.assets_manifest,
@@ -220,7 +220,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     },
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
-    telemetry: telemetryConfig(parsed.telemetry, surroundings.environment),
+    telemetry: telemetryConfig(parsed.telemetry, inputs.environment),
     logging: loggingConfig(parsed.logging, variables.log.targetLevels, variables.isPlain),
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,

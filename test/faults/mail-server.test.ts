@@ -117,7 +117,7 @@ function browser(index: 0 | 1 = 0): Browser {
 }
 
 /** Requests an email and expects the acknowledgment. */
-async function askForMail(index: 0 | 1 = 0): Promise<void> {
+async function requestMail(index: 0 | 1 = 0): Promise<void> {
   const page = browser(index);
   await page.open('/recover');
   await page.submit({ email: 'amira@mail.example' });
@@ -147,7 +147,7 @@ test('an unresponsive mail server delays neither pages nor other jobs nor shutdo
   const service = await start(0);
   const before = smtp.mails.length;
   smtp.reactions = { EHLO: 'silent' };
-  for (let count = 0; count < 5; count += 1) await askForMail();
+  for (let count = 0; count < 5; count += 1) await requestMail();
   // The value of `email.max_connections`.
   const takenJobs = async () => (await jobs()).filter(({ is_taken: isTaken }) => isTaken).length;
   await expect.poll(takenJobs, WAIT).toBe(2);
@@ -191,7 +191,7 @@ test('a temporary rejection is retried; a permanent rejection of the recipient i
     [5, { content: 'close' }],
   ] as const) {
     smtp.reactions = reactions;
-    if (attempt === 1) await askForMail();
+    if (attempt === 1) await requestMail();
     else await retryNow();
     await expect.poll(jobs, WAIT).toMatchObject([{ attempt, is_taken: false, is_dead: false }]);
   }
@@ -201,7 +201,7 @@ test('a temporary rejection is retried; a permanent rejection of the recipient i
   await expect.poll(jobs, WAIT).toMatchObject([{ attempt: 6, is_dead: true, failed_reason: reason }]);
   smtp.reactions = {};
   await retryNow();
-  await askForMail();
+  await requestMail();
   // The dead job stays dead.
   await expect.poll(() => smtp.mails.length - before, WAIT).toBe(1);
   await expect.poll(jobs, WAIT).toMatchObject([{ is_dead: true }]);
@@ -211,14 +211,14 @@ test('kill -9 while a mail is handed over: another process takes the job after a
   const first = await start(0);
   const before = smtp.mails.length;
   smtp.reactions = { DATA: 'silent' };
-  await askForMail();
+  await requestMail();
   await expect.poll(() => smtp.steps.at(-1), WAIT).toBe('DATA');
   await start(1);
   await killProcess(first);
   running.delete(first);
   smtp.reactions = {};
   // The running process delivers other emails and leaves the killed process's job alone.
-  await askForMail(1);
+  await requestMail(1);
   await expect.poll(() => smtp.mails.length - before, WAIT).toBe(1);
   await expect.poll(jobs, WAIT).toMatchObject([{ attempt: 1, is_taken: true }]);
   await endLeases();
@@ -235,7 +235,7 @@ test("kill -9 between a mail's acceptance and our commit: it arrives at most twi
       accept = resolve;
     }),
   };
-  await askForMail();
+  await requestMail();
   await expect.poll(() => smtp.steps.at(-1), WAIT).toBe('content');
   const holder = await openDatabase({
     connection: parseConnectionUri(db.connectionString),

@@ -213,14 +213,14 @@ test.runIf(mayMount())(
       if (location === undefined) return status;
       return (await browser.get(provider.signIn(location, { claims: { iss: issuer } }))).status;
     };
-    const askForMail = async (): Promise<number> => {
+    const requestMail = async (): Promise<number> => {
       const browser = newBrowser();
       await browser.open('/recover');
       return (await browser.submit({ email: 'amira@mail.example' })).status;
     };
     const allWork = async (): Promise<void> => {
       const before = smtp.mails.length;
-      expect(await askForMail()).toBe(303);
+      expect(await requestMail()).toBe(303);
       await expect.poll(() => signInChat('amira'), HEALED).toBe(200);
       await expect.poll(signInAtProvider, HEALED).toBe(303);
       await expect.poll(() => smtp.mails.length - before, HEALED).toBeGreaterThan(0);
@@ -256,7 +256,7 @@ test.runIf(mayMount())(
         await moveTo(next);
         const waiting = people.map(signInChat);
         const refused = [signInAtProvider(), signInAtProvider()];
-        expect(await askForMail(), failure).toBe(303);
+        expect(await requestMail(), failure).toBe(303);
         for (let count = 0; count < 5; count += 1) {
           const startedAt = performance.now();
           expect(await signIn(), failure).toBe(303);

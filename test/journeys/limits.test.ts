@@ -9,7 +9,7 @@ import { beginRegistration } from '#test/support/registering.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
-import { lookAtTicket } from '../support/account-operations.ts';
+import { queryTicket } from '../support/account-operations.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -323,7 +323,7 @@ describe('limits of browser-flows 14, on two instances (S-89)', () => {
   test('recovery tickets: 20 opened at once, 20 per minute', async () => {
     const address = newAddress();
     const look = async (service: (typeof open)[number]) => {
-      const shown = await lookAtTicket(browserAt(service, address), 'A'.repeat(32));
+      const shown = await queryTicket(browserAt(service, address), 'A'.repeat(32));
       return { ...shown, errorCodes: shown.body.includes('RATE_LIMITED') ? ['rate_limited'] : [] };
     };
     await expectBurst(open, look, 20);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { lookAtTicket } from '../support/account-operations.ts';
+import { queryTicket } from '../support/account-operations.ts';
 import { Browser } from '../support/browser.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { sql } from '../support/fixtures.ts';
@@ -122,7 +122,7 @@ describe('guide "Recovery"', () => {
     const [link = '', ticket = ''] =
       /https:\/\/auth\.example\.org\/account\/password\/recovery\?ticket=(\w+)/.exec(mail?.text ?? '') ?? [];
     expect((await browser.get(link)).status).toBe(200);
-    expect((await lookAtTicket(browser, ticket)).body).toContain('"status":"VALID"');
+    expect((await queryTicket(browser, ticket)).body).toContain('"status":"VALID"');
   });
 });
 

@@ -68,6 +68,6 @@ export async function recoverPassword(browser: Browser, recovery: Recovery): Pro
 const LOOK = 'query PasswordRecovery($ticket: String!) { userRecoveryTicket(ticket: $ticket) { status } }';
 
 /** Sends the query that the recovery page sends for a ticket. */
-export async function lookAtTicket(browser: Browser, ticket: string): Promise<Shown> {
+export async function queryTicket(browser: Browser, ticket: string): Promise<Shown> {
   return await ask(browser, LOOK, { ticket });
 }

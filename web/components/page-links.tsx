@@ -38,10 +38,10 @@ export function PageLinks({
  */
 export function useFirstPageInstead(rows: number, filter: Readonly<Record<string, string>>): boolean {
   const { path, url, route } = useLocation();
-  const isLeftOver = rows === 0 && !isFirstPage(new URL(url, location.origin).searchParams);
+  const isPastEnd = rows === 0 && !isFirstPage(new URL(url, location.origin).searchParams);
   const query = new URLSearchParams(filter).toString();
   useEffect(() => {
-    if (isLeftOver) route(query === '' ? path : `${path}?${query}`, true);
-  }, [isLeftOver, path, query, route]);
-  return isLeftOver;
+    if (isPastEnd) route(query === '' ? path : `${path}?${query}`, true);
+  }, [isPastEnd, path, query, route]);
+  return isPastEnd;
 }

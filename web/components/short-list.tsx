@@ -46,13 +46,13 @@ export function ShortList<Item extends { readonly id: string }>({
   const { t } = useTranslations();
   useFocusAfterRemoval(nodes.length);
   // The last item of this part was removed.
-  const isLeftOver = nodes.length === 0 && (hasNextPage || hasPreviousPage);
+  const isPastEnd = nodes.length === 0 && (hasNextPage || hasPreviousPage);
   useEffect(() => {
-    if (isLeftOver) onPart(NEWEST);
-  }, [isLeftOver, onPart]);
+    if (isPastEnd) onPart(NEWEST);
+  }, [isPastEnd, onPart]);
   return (
     <>
-      {nodes.length === 0 && !isLeftOver && <p>{empty}</p>}
+      {nodes.length === 0 && !isPastEnd && <p>{empty}</p>}
       <ul class={kind}>{nodes.toReversed().map((item) => children(item))}</ul>
       {(hasNextPage || hasPreviousPage) && (
         <nav class="pages" aria-label={pages}>

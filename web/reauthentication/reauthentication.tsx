@@ -5,7 +5,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { DialogButtons } from '../components/dialog-buttons.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 import { type AskAgain, ReauthenticationProvider } from './context.ts';
-import { keepForm } from './kept-form.ts';
+import { keepForm } from './stored-form.ts';
 
 type Asked = { readonly url: string; readonly form: Parameters<AskAgain>[1] };
 

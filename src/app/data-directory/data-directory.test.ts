@@ -29,7 +29,7 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 const prepare = (changes: Partial<Parameters<typeof prepareDataDirectory>[0]> = {}) =>
   prepareDataDirectory({
     dataDir,
-    isPassable: false,
+    isTraversable: false,
     needsEncryptionKey: true,
     needsSigningKeys: true,
     version: '1.2.3',
@@ -64,7 +64,7 @@ describe('data directory: first start (operations 2.2)', () => {
   });
 
   test('on request lets the account of the embedded server traverse it, without listing', async () => {
-    const { warnings } = await prepare({ isPassable: true });
+    const { warnings } = await prepare({ isTraversable: true });
     expect(mode('.')).toBe('711');
     expect(warnings).toEqual([]);
   });

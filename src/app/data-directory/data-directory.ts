@@ -14,7 +14,7 @@ export interface DataDirectoryOptions {
   /** Absolute; created if needed. */
   readonly dataDir: string;
   /** Whether other accounts may traverse it: needed by the embedded server if this process runs as root. */
-  readonly isPassable: boolean;
+  readonly isTraversable: boolean;
   /** Whether no source sets `secrets.encryption`. */
   readonly needsEncryptionKey: boolean;
   /** Whether no source sets `secrets.keys`. */
@@ -41,7 +41,7 @@ export interface DataDirectory {
 export async function prepareDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
   const { dataDir } = options;
   try {
-    const mode = options.isPassable ? 0o711 : 0o700;
+    const mode = options.isTraversable ? 0o711 : 0o700;
     await mkdir(dataDir, { recursive: true, mode });
     if (!(await stat(dataDir)).isDirectory())
       throw new ExitError(ExitCode.config, `data_dir: ${dataDir} is not a directory`);

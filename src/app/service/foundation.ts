@@ -298,8 +298,8 @@ async function prepare(
   needs: { readonly needsEncryptionKey: boolean; readonly needsSigningKeys: boolean },
 ): Promise<DataDirectory> {
   const isRoot = process.getuid?.() === 0;
-  const isPassable = isRoot && config.database.server.kind === 'embedded';
-  return await prepareDataDirectory({ dataDir: config.dataDir, isPassable, version, ...needs });
+  const isTraversable = isRoot && config.database.server.kind === 'embedded';
+  return await prepareDataDirectory({ dataDir: config.dataDir, isTraversable, version, ...needs });
 }
 
 /** @throws ExitError 78 without a root key */

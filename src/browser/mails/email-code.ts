@@ -31,7 +31,7 @@ export function codeText(deps: MailTextDeps, translations: Translations, mail: C
         name: 'verification',
         subject: t('mail.verification.subject', { code: mail.code }),
         heading: t('mail.verification.title'),
-        isToStranger: true,
+        isUnknownRecipient: true,
         parts: [
           text(t('mail.verification.text', { username })),
           { kind: 'code', code: mail.code },

@@ -9,7 +9,7 @@ export interface MailText {
   readonly subject: string;
   readonly heading: string;
   /** Someone entered the address. Its owner need not have an account. */
-  readonly isToStranger?: true;
+  readonly isUnknownRecipient?: true;
   readonly parts: readonly MailPart[];
 }
 

@@ -65,7 +65,7 @@ export function recoveryText(deps: MailTextDeps, translations: Translations, mai
         name: 'recovery_unknown',
         subject: t('mail.recovery_unknown.title'),
         heading: t('mail.recovery_unknown.title'),
-        isToStranger: true,
+        isUnknownRecipient: true,
         parts: [text(t('mail.recovery_unknown.text')), facts],
       };
   }

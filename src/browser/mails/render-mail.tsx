@@ -77,9 +77,9 @@ function htmlValues(frame: MailFrame, { parts }: MailText, values: MailValues): 
 function footerLines(
   { serviceName, imprint }: MailFrame,
   translations: Translations,
-  { isToStranger }: MailText,
+  { isUnknownRecipient }: MailText,
 ): string[] {
-  const reason = isToStranger === true ? 'mail.footer_entered' : 'mail.footer';
+  const reason = isUnknownRecipient === true ? 'mail.footer_entered' : 'mail.footer';
   const sender = translations.t(reason, { service: isolated(serviceName) });
   return imprint === undefined ? [sender] : [sender, imprint];
 }

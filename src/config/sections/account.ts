@@ -84,14 +84,14 @@ export const accountSection = mapping({
 });
 
 /** Inputs of the defaults. */
-interface AccountSurroundings {
+interface AccountInputs {
   /** Trial mode: nothing is configured, so registration is open (operations 2.1). */
   readonly isTrial: boolean;
   /** Mail is delivered, so users can be required to verify an email address. */
   readonly sendsMails: boolean;
 }
 
-export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial, sendsMails }: AccountSurroundings) {
+export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial, sendsMails }: AccountInputs) {
   return {
     loginWithEmailAllowed: parsed.login_with_email_allowed,
     /** Undefined: sensitive actions never require reauthentication. */

@@ -167,7 +167,7 @@ function requireForSmtp(
   if (mode === undefined) problem(['mode'], 'missing; the transport "smtp" needs one of "plain", "starttls", "tls"');
 }
 
-export interface EmailSurroundings {
+export interface EmailInputs {
   readonly serviceName: string;
   readonly publicBase: string;
   readonly dataDir: string;
@@ -175,8 +175,8 @@ export interface EmailSurroundings {
   readonly isTrial: boolean;
 }
 
-export function emailConfig(parsed: z.output<typeof emailSection>, surroundings: EmailSurroundings) {
-  const { serviceName, publicBase, dataDir, isTrial } = surroundings;
+export function emailConfig(parsed: z.output<typeof emailSection>, inputs: EmailInputs) {
+  const { serviceName, publicBase, dataDir, isTrial } = inputs;
   const from = parsed.from ?? { name: serviceName, address: `noreply@${mailDomain(publicBase)}` };
   const transport = transportOf(parsed, { dataDir, publicBase, isTrial, sender: from.address });
   return {
@@ -193,13 +193,13 @@ export function emailConfig(parsed: z.output<typeof emailSection>, surroundings:
   };
 }
 
-interface TransportSurroundings extends Pick<EmailSurroundings, 'dataDir' | 'isTrial' | 'publicBase'> {
+interface TransportInputs extends Pick<EmailInputs, 'dataDir' | 'isTrial' | 'publicBase'> {
   readonly sender: string;
 }
 
 function transportOf(
   parsed: z.output<typeof emailSection>,
-  { dataDir, isTrial, publicBase, sender }: TransportSurroundings,
+  { dataDir, isTrial, publicBase, sender }: TransportInputs,
 ): TransportChoice {
   const { hostname, mode, port, username, password, command } = parsed;
   const transport = parsed.transport ?? (isTrial ? 'file' : 'blackhole');

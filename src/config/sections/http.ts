@@ -236,15 +236,15 @@ export interface DefaultBind {
 export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
 
 /** Inputs of the section's defaults. */
-interface HttpSurroundings {
+interface HttpInputs {
   readonly bind: DefaultBind;
   readonly protocolName: string;
   /** Set by the service manager. */
   readonly listenVariables?: ListenVariables | undefined;
 }
 
-export function httpConfig(parsed: ParsedHttp, surroundings: HttpSurroundings) {
-  const { bind: defaultBind, listenVariables = {}, protocolName } = surroundings;
+export function httpConfig(parsed: ParsedHttp, inputs: HttpInputs) {
+  const { bind: defaultBind, listenVariables = {}, protocolName } = inputs;
   const listeners = listenersOf(parsed, defaultBind);
   const typedBase = parsed.public_base ?? publicBaseOf(listeners);
   return {

@@ -3,7 +3,11 @@
  * with the addresses. All of it happens in one transaction, so that all access here has ended before the homeserver is
  * notified (chat-compat 11.6, operations 6.3).
  */
-import { forgetPerson, markDeactivated, markDeactivatedAtHomeserver } from '#domain/accounts/deactivation-mark.ts';
+import {
+  markDeactivated,
+  markDeactivatedAtHomeserver,
+  removePersonalData,
+} from '#domain/accounts/deactivation-mark.ts';
 import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
 import { deleteOpenRegistrations } from '#domain/accounts/registrations/delete-open-registrations.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
@@ -119,7 +123,7 @@ export async function deactivateUser(
     const notice = { user, eventId, detail: { own: isOwn }, language: isOwn ? by.language : undefined, now };
     if (isTold) await queueNotice(transaction, 'account_deactivated', notice);
   }
-  const freedEmailKeys = await forgetPerson(transaction, user, { isErased, now });
+  const freedEmailKeys = await removePersonalData(transaction, user, { isErased, now });
   if (freedEmailKeys.length > 0) {
     await deleteOpenRegistrations(transaction, freedEmailKeys);
     await deleteEmailAuthentications(transaction, freedEmailKeys);

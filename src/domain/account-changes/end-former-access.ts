@@ -8,7 +8,7 @@ import type { SignOutDeps } from '#domain/oauth-sessions/sign-out.ts';
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { deleteOneTimeCodes } from '#domain/second-factors/delete-one-time-codes.ts';
 import { endTrust } from '#domain/second-factors/trusted-browsers.ts';
-import type { FormerAccess } from '#domain/upstream/take-over-account.ts';
+import type { FormerAccess } from '#domain/upstream/link-existing-account.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
 import { deletePendingRecoveries } from './delete-recoveries.ts';
 

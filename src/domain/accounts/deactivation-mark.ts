@@ -74,7 +74,7 @@ export async function markDeactivatedAtHomeserver(
  * with the right password then reports the deactivation instead of a wrong password. Expects the caller's transaction.
  * @returns the comparison keys of the released addresses
  */
-export async function forgetPerson(
+export async function removePersonalData(
   transaction: Queryable,
   user: UserId,
   { isErased, now }: { readonly isErased: boolean; readonly now: number },

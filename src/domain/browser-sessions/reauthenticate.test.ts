@@ -28,8 +28,8 @@ const clock = new FakeClock();
 const secondFactors = {
   policy: 'optional',
   arePasskeysUsed: false,
-  isAskedAfterUpstream: false,
-  isAskedOnReauth: true,
+  isRequiredAfterUpstream: false,
+  isRequiredOnReauth: true,
   trustDays: 0,
 } as const;
 const ample = { burst: 100_000, perSecond: 1000 };

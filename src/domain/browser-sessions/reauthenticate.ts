@@ -28,7 +28,7 @@ import {
 } from './renew-session.ts';
 
 export interface ReauthDeps {
-  readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
+  readonly secondFactors: Pick<SecondFactorRules, 'isRequiredOnReauth'>;
   readonly database: Database;
   readonly clock: Clock;
   readonly passwordChecks: PasswordChecks;

@@ -84,7 +84,7 @@ function isEnough(factors: readonly ProvenFactor[]): boolean {
 }
 
 export function newRenewal(
-  { isAskedOnReauth }: Pick<SecondFactorRules, 'isAskedOnReauth'>,
+  { isRequiredOnReauth }: Pick<SecondFactorRules, 'isRequiredOnReauth'>,
   { cookie, factors, step, address, userAgent, now }: Renewal,
 ): {
   readonly params: RenewalParams;
@@ -93,7 +93,7 @@ export function newRenewal(
   /** Returns the next factor, if one is due. */
   readonly due: (row: RenewalRow | undefined) => FactorDue | undefined;
 } {
-  const isAsked = !isEnough(factors) && (isAskedOnReauth || step?.isFactorNeeded === true);
+  const isAsked = !isEnough(factors) && (isRequiredOnReauth || step?.isFactorNeeded === true);
   const next = newSessionKey();
   const pending = newPendingLogin(step?.action, now);
   const [first, second] = factors;

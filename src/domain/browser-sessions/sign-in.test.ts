@@ -76,8 +76,8 @@ function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const secondFactors = {
     policy: 'optional',
     arePasskeysUsed: false,
-    isAskedAfterUpstream: false,
-    isAskedOnReauth: true,
+    isRequiredAfterUpstream: false,
+    isRequiredOnReauth: true,
     trustDays: 0,
   } as const;
   return {

@@ -41,7 +41,7 @@ export interface CompletionDeps {
   readonly log: Log;
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
-  readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
+  readonly secondFactors: Pick<SecondFactorRules, 'isRequiredOnReauth'>;
 }
 
 /** The request that results in a session. */

@@ -30,7 +30,7 @@ export type PasskeyRenewalOutcome =
 
 interface RenewDeps extends ProofDeps {
   readonly clock: Clock;
-  readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
+  readonly secondFactors: Pick<SecondFactorRules, 'isRequiredOnReauth'>;
 }
 
 /**

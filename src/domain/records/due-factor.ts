@@ -9,9 +9,9 @@ export interface SecondFactorRules {
   /** Whether users can sign in with passkeys. */
   readonly arePasskeysUsed: boolean;
   /** Whether users with a second factor must provide it after sign-in through an upstream provider. */
-  readonly isAskedAfterUpstream: boolean;
+  readonly isRequiredAfterUpstream: boolean;
   /** Whether they must provide it when they reauthenticate with a password. */
-  readonly isAskedOnReauth: boolean;
+  readonly isRequiredOnReauth: boolean;
   /** How long a browser can be trusted; 0 to trust none. */
   readonly trustDays: number;
 }
@@ -20,8 +20,8 @@ export function secondFactorRulesOf({ account }: Pick<Config, 'account'>, arePas
   return {
     policy: account.secondFactor,
     arePasskeysUsed,
-    isAskedAfterUpstream: account.secondFactor !== 'off' && account.secondFactorAfterUpstream === 'if_enrolled',
-    isAskedOnReauth: account.secondFactor !== 'off' && account.secondFactorOnReauth,
+    isRequiredAfterUpstream: account.secondFactor !== 'off' && account.secondFactorAfterUpstream === 'if_enrolled',
+    isRequiredOnReauth: account.secondFactor !== 'off' && account.secondFactorOnReauth,
     trustDays: account.secondFactorTrustDays,
   };
 }

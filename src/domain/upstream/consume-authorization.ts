@@ -115,7 +115,7 @@ export interface UpstreamFactorDue {
 /** Prepares a browser session for a sign-in through a provider. */
 export function newUpstreamSession(
   used: UsedAuthorization & UpstreamSignIn,
-  { isAskedAfterUpstream }: Pick<SecondFactorRules, 'isAskedAfterUpstream'>,
+  { isRequiredAfterUpstream }: Pick<SecondFactorRules, 'isRequiredAfterUpstream'>,
   now: number,
 ): {
   readonly session: SessionCredentials;
@@ -126,7 +126,7 @@ export function newUpstreamSession(
   const { key, keyHash } = newSessionKey();
   const pending = newPendingLogin(used.action, now);
   const parameters = {
-    ...dueFactorParams(isAskedAfterUpstream ? 'optional' : 'off', used.nonce),
+    ...dueFactorParams(isRequiredAfterUpstream ? 'optional' : 'off', used.nonce),
     ...pending.params,
     ...consumeParameters(used.completed, id, now),
     ...evidenceParameters(used, now),

@@ -49,7 +49,7 @@ export async function renewWithUpstream(
   }: {
     readonly database: Queryable;
     readonly clock: Clock;
-    readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
+    readonly secondFactors: Pick<SecondFactorRules, 'isRequiredOnReauth'>;
   },
   renewal: Renewal,
 ): Promise<RenewalOutcome> {

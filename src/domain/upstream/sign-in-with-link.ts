@@ -26,7 +26,7 @@ export interface LinkSignInDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
-  readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
+  readonly secondFactors: Pick<SecondFactorRules, 'isRequiredAfterUpstream'>;
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }

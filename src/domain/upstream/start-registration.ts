@@ -5,7 +5,7 @@ import {
 } from '#domain/accounts/email-authentications/begin-email-authentication.ts';
 import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
 import { checkRegistrationPolicy } from '#domain/accounts/registrations/check-registration-policy.ts';
-import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
+import { checkHomeserverName } from '#domain/accounts/registrations/homeserver-name.ts';
 import { insertUpstreamRegistration } from '#domain/accounts/registrations/insert-upstream-registration.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import {
@@ -21,7 +21,7 @@ import { newId } from '#platform/base/ids.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationId } from '#vocabulary/ids.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
-import type { IdentifyDeps, Newcomer } from './identify-newcomer.ts';
+import type { IdentifyDeps, UnlinkedUser } from './identify-unlinked-user.ts';
 
 export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, RegistrationTokenDeps {
   readonly clock: Clock;
@@ -39,7 +39,7 @@ export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, Re
 export interface UpstreamSubmission {
   readonly completed: CompletedAuthorization;
   /** The user's data according to the provider's claims. */
-  readonly newcomer: Newcomer;
+  readonly newcomer: UnlinkedUser;
   /** As entered; ignored if the provider determines it. */
   readonly username: string;
   /** Whether the user accepts the display name suggested by the provider. */
@@ -103,7 +103,7 @@ export async function startUpstreamRegistration(
     for (const problem of await checkRegistrationPolicy(deps, facts)) problems.push({ field: 'policy', problem });
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  const asked = await askHomeserver(deps, username);
+  const asked = await checkHomeserverName(deps, username);
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
   if (asked !== 'available') return { ok: false, reason: asked };
 
@@ -139,7 +139,7 @@ export async function startUpstreamRegistration(
 /** The availability of a name from the provider was checked when the user was identified. */
 async function nameProblems(
   deps: UpstreamRegistrationDeps,
-  newcomer: Newcomer,
+  newcomer: UnlinkedUser,
   username: string,
 ): Promise<readonly ('required' | NameProblem)[]> {
   if (newcomer.username?.isFixed === true) return [];

@@ -47,7 +47,7 @@ export function receivesRequests({ additionalParameters }: UpstreamProvider): bo
 }
 
 /** Returns the display name of an account at a provider, for its user. */
-export function accountThere(provider: UpstreamProvider, accountName: string | undefined): string {
+export function providerAccountLabel(provider: UpstreamProvider, accountName: string | undefined): string {
   return accountName === undefined ? provider.name : `${provider.name} (${accountName})`;
 }
 

@@ -31,7 +31,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     errorFormat: 'plain-json',
     cors: 'get',
     capacity: 'essential',
-    isTimeless: true,
+    isClockIndependent: true,
   } as const;
   return [
     ...metadataPaths(issuer, browser.urls.basePath).map(

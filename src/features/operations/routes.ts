@@ -20,14 +20,20 @@ export function mount(
 ): Route[] {
   const icon = brand.icon?.name ?? 'favicon.svg';
   // Pages that were already served need these files, even while the event loop lags.
-  const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true, isTimeless: true } as const;
+  const file = {
+    method: 'GET',
+    errorFormat: 'page',
+    embedding: 'allowed',
+    priority: true,
+    isClockIndependent: true,
+  } as const;
   return [
     {
       method: 'GET',
       path: '/metrics',
       resource: 'prometheus',
       errorFormat: 'plain-json',
-      isTimeless: true,
+      isClockIndependent: true,
       priority: true,
       capacity: 'essential',
       handle: (context) => answerMetrics(context, core.metricsPage),
@@ -37,7 +43,7 @@ export function mount(
       path: '/health',
       resource: 'health',
       errorFormat: 'plain-json',
-      isTimeless: true,
+      isClockIndependent: true,
       priority: true,
       capacity: 'essential',
       handle: (context) => answerHealth(context, core),
@@ -47,7 +53,7 @@ export function mount(
       path: '/connection-info',
       resource: 'connection-info',
       errorFormat: 'plain-json',
-      isTimeless: true,
+      isClockIndependent: true,
       handle: ({ connectionInfo }) => answerConnectionInfo(connectionInfo),
     },
     {

@@ -5,7 +5,7 @@ import { loadYaml } from '#config/fixture.test-support.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
-import { lookAtTicket, recoverPassword } from '#test/support/account-operations.ts';
+import { queryTicket, recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -181,7 +181,7 @@ test('every requested mail has its own link, and all links work until one is use
   const links = [first, second].map((mail) => linkIn(mail ?? expect.fail('no mail')));
   expect(new Set(links).size).toBe(2);
   for (const link of links) {
-    const { body } = await lookAtTicket(service.browser(), link.slice(-32));
+    const { body } = await queryTicket(service.browser(), link.slice(-32));
     expect(JSON.parse(body).data.userRecoveryTicket.status).toBe('VALID');
   }
 });

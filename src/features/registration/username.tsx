@@ -6,7 +6,7 @@ import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { rejectedName } from '#browser/username-problems.ts';
-import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
+import { checkHomeserverName } from '#domain/accounts/registrations/homeserver-name.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -23,7 +23,7 @@ export async function showUsername(deps: RegistrationDeps, context: RequestConte
   if (hasFixedUsername) return redirect(deps.urls.registrationStep(id, 'finish'));
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return showRejected(deps, context, step, username, problems);
-  const asked = await askHomeserver(deps, username);
+  const asked = await checkHomeserverName(deps, username);
   if (asked === 'available') return redirect(deps.urls.registrationStep(id, 'finish'));
   if (asked === 'exists') return showRejected(deps, context, step, username, [asked]);
   return showForm(deps, context, step, username, [refusalProblem(step.translations, { reason: asked })]);

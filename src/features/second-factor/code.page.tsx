@@ -16,7 +16,7 @@ export interface CodePageProps {
   readonly problems: readonly FormProblem[];
   /** How long this browser can be trusted. 0 if trusting is disabled. */
   readonly trustDays: number;
-  readonly isTrustAsked: boolean;
+  readonly isTrustRequested: boolean;
   /** Path of the page for the other kind of code. */
   readonly otherPath: string;
   /** Path of the passkey page. Undefined if the user has no passkey, or if the session is renewed. */
@@ -52,7 +52,7 @@ export function CodePage(props: CodePageProps): VNode {
             <CheckField
               name="trust_browser"
               label={t('second_factor.trust', { days: props.trustDays })}
-              isChecked={props.isTrustAsked}
+              isChecked={props.isTrustRequested}
               isRequired={false}
               problems={problems}
             />

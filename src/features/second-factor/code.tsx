@@ -43,13 +43,13 @@ export async function submitCode(
   const { pending } = opened;
   const elsewhere = withoutCodes(deps, context, step, pending);
   if (elsewhere !== undefined) return elsewhere;
-  const isTrustAsked = form.get('trust_browser') === 'on' && trustDays(deps, step) > 0;
-  if (isExpired) return await showForm(deps, context, step, pending, { reason: 'csrf-expired' }, isTrustAsked);
+  const isTrustRequested = form.get('trust_browser') === 'on' && trustDays(deps, step) > 0;
+  if (isExpired) return await showForm(deps, context, step, pending, { reason: 'csrf-expired' }, isTrustRequested);
 
   const known = rememberAccount(deps.viewers.knownBrowsers(context), pending.user.id);
   const nonce = known[0]?.nonce;
   const until = new Date(deps.clock.now() + trustDays(deps, step) * DAY_MS);
-  const trust = isTrustAsked && nonce !== undefined ? { nonce, until } : undefined;
+  const trust = isTrustRequested && nonce !== undefined ? { nonce, until } : undefined;
   const request = completionRequest(deps, context, trust);
   const outcome = await tryCode(deps, { pending, kind: step.kind, code: form.get('code') ?? '', request });
   if (outcome.ok) return finishLogin(deps, context, { ...outcome, purpose: step.purpose }, pending.action, known);
@@ -58,7 +58,7 @@ export async function submitCode(
     case 'invalid-code':
     case 'too-many-attempts':
     case 'rate-limited':
-      return await showForm(deps, context, step, pending, outcome, isTrustAsked);
+      return await showForm(deps, context, step, pending, outcome, isTrustRequested);
     default:
       return await refuseLogin(deps, context, pending, outcome);
   }
@@ -92,7 +92,7 @@ async function showForm(
   step: CodeStep,
   { action, hasPasskey }: PendingLogin,
   problem?: CodeProblem,
-  isTrustAsked = false,
+  isTrustRequested = false,
 ): Promise<HttpResponse> {
   const { urls, csrf, pages } = deps;
   const { kind, purpose } = step;
@@ -116,7 +116,7 @@ async function showForm(
         csrf={csrf.field(context)}
         problems={problem === undefined ? [] : [codeProblem(translations, kind, problem)]}
         trustDays={trustDays(deps, step)}
-        isTrustAsked={isTrustAsked}
+        isTrustRequested={isTrustRequested}
         otherPath={path(kind === 'totp' ? 'recovery_code' : 'totp')}
         passkeyPath={
           purpose === 'sign-in' && hasPasskey && deps.relyingParty !== undefined

@@ -21,7 +21,7 @@ function codePage({ translations, token, text }: SampleContext, kind: CodeKind, 
       csrf={token}
       problems={problem === undefined ? [] : [codeProblem(translations, kind, problem)]}
       trustDays={30}
-      isTrustAsked
+      isTrustRequested
       otherPath="/login/recovery-code?kind=change_password"
       passkeyPath="/login/passkey?kind=change_password"
       startAgainPath="/login?kind=change_password"

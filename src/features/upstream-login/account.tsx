@@ -5,7 +5,7 @@ import { destinationFormActions, findDestination } from '#domain/authorizations/
 import type { SessionCredentials } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
 import type { UpstreamFactorDue } from '#domain/upstream/consume-authorization.ts';
-import { accountThere } from '#domain/upstream/upstream-providers.ts';
+import { providerAccountLabel } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type Step, type StepRefusal, stepProblem } from './link-step.ts';
@@ -36,7 +36,7 @@ export async function showAccount(
       <ContinuePage
         translations={translations}
         csrf={deps.csrf.field(context)}
-        provider={accountThere(provider, completed.accountName)}
+        provider={providerAccountLabel(provider, completed.accountName)}
         problems={problems}
         path={deps.urls.upstreamLink(completed.linkId)}
         user={user}

@@ -1,11 +1,11 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { rememberEntry, UPSTREAM_COOKIE, type UpstreamEntry, upstreamEntries } from '#browser/upstream-cookie.ts';
-import { askProvider } from '#domain/upstream/ask-provider.ts';
 import { accountNameOf, subjectOf } from '#domain/upstream/claim-templates.ts';
 import { completeAuthorization } from '#domain/upstream/complete-authorization.ts';
 import { isFreshlyAuthenticated } from '#domain/upstream/fresh-authentication.ts';
 import { groupsOf } from '#domain/upstream/import-groups.ts';
 import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
+import { requestClaims } from '#domain/upstream/request-claims.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { foreignText } from '#platform/base/foreign-text.ts';
@@ -79,7 +79,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
 
   const redirectUri = urls.absolute(`upstream/callback/${provider.id}`);
   const question = { provider, metadata, redirectUri, code, secrets: received.secrets };
-  const claims = await askProvider(deps, question);
+  const claims = await requestClaims(deps, question);
   if (claims === undefined) throw refuse('upstream_invalid_response', entry);
   if (received.secrets.isReauthentication && !isFreshlyAuthenticated(provider, claims, clock.now())) {
     deps.log.warn('upstream.failed', 'sign-in provider did not reauthenticate the user', {

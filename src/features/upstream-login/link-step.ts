@@ -59,7 +59,7 @@ export function stepProblem(translations: Translations, refusal: StepRefusal): F
 }
 
 /** Returns the origin of a request: address and user agent. */
-export function whence({ clientAddress: address, userAgent }: RequestContext) {
+export function addressAndAgent({ clientAddress: address, userAgent }: RequestContext) {
   return { address, userAgent };
 }
 

@@ -7,13 +7,13 @@ import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import { linkAccount } from '#domain/upstream/link-account.ts';
 import { renewWithUpstream } from '#domain/upstream/renew-with-upstream.ts';
 import { signInWithLink } from '#domain/upstream/sign-in-with-link.ts';
-import { accountThere } from '#domain/upstream/upstream-providers.ts';
+import { providerAccountLabel } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { askForFactor, finishSignIn, showAccount } from './account.tsx';
 import { countLogin } from './count-results.ts';
-import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
-import { isOwnByName, type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
+import { addressAndAgent, alreadyUsed, openStep, type Step, type StepRefusal, stepProblem } from './link-step.ts';
+import { isOwnByName, type LinkDeps, linkExisting, showUnlinkedUser, submitRegistration } from './newcomer.tsx';
 import { LinkPage, MismatchPage } from './upstream.page.tsx';
 
 /** `GET /upstream/link/{id}`: asks the user to continue. Does not open a session. */
@@ -24,7 +24,7 @@ export async function showLink(deps: LinkDeps, context: RequestContext): Promise
   if (cookie !== undefined && viewer.kind === 'active' && completed.owner?.id === viewer.user.id) {
     const isFactorNeeded = completed.isReauthentication && (await wantsFurtherFactor(deps, entry.action));
     const step = { action: entry.action, isFactorNeeded };
-    const outcome = await renewWithUpstream(deps, { provider, completed, cookie, step, ...whence(context) });
+    const outcome = await renewWithUpstream(deps, { provider, completed, cookie, step, ...addressAndAgent(context) });
     if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome, 'reauth');
     if (!outcome.ok) throw alreadyUsed(deps, entry);
     if (outcome.session !== undefined) {
@@ -59,7 +59,7 @@ export async function submitLink(deps: LinkDeps, context: RequestContext): Promi
   if (action === 'link' && viewer.kind === 'active' && !isOwned) return await link(deps, context, step, viewer);
   if (action === 'register' && isAnonymous && !isOwned) return await submitRegistration(deps, context, step, form);
   if (action === 'login' && isAnonymous && isOwned) return await signIn(deps, context, step);
-  if (action === 'login' && isAnonymous) return await takeOver(deps, context, step);
+  if (action === 'login' && isAnonymous) return await linkExisting(deps, context, step);
   return await showStep(deps, context, step, { reason: 'state-changed' });
 }
 
@@ -71,7 +71,7 @@ async function signIn(deps: LinkDeps, context: RequestContext, step: Step): Prom
     action: entry.action,
     knownBrowsers: deps.viewers.knownBrowsers(context),
     language: deps.pages.language(context).language,
-    ...whence(context),
+    ...addressAndAgent(context),
   });
   if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome);
   countLogin(provider.id, outcome);
@@ -100,7 +100,7 @@ async function link(
   const { reauthMaxAgeSeconds } = config.account;
   const { language } = deps.pages.language(context);
   const replaces = isOwn && provider.claimsImports.localpart.onConflict === 'replace';
-  const linking = { provider, completed, session: viewer.session, language, replaces, ...whence(context) };
+  const linking = { provider, completed, session: viewer.session, language, replaces, ...addressAndAgent(context) };
   const outcome = await linkAccount({ ...deps, reauthMaxAgeSeconds }, linking);
   switch (outcome) {
     case 'reauthentication-needed':
@@ -129,7 +129,7 @@ async function showStep(
   const { owner, linkId } = completed;
   const { urls } = deps;
   if (viewer.kind !== 'active') {
-    if (owner === undefined) return await showNewcomer(deps, context, step, refusal);
+    if (owner === undefined) return await showUnlinkedUser(deps, context, step, refusal);
     return await showAccount(deps, context, step, owner, refusal);
   }
   const destination = await findDestination(deps, entry.action);
@@ -139,7 +139,7 @@ async function showStep(
   const shared = {
     translations,
     csrf: deps.csrf.field(context),
-    provider: accountThere(provider, completed.accountName),
+    provider: providerAccountLabel(provider, completed.accountName),
     problems,
     viewer: viewer.user,
     logoutPath: urls.logout(),

@@ -14,21 +14,21 @@ import { type Destination, destinationFormActions, findDestination } from '#doma
 import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
 import type { User } from '#domain/records/user.ts';
-import { type Identity, identifyNewcomer, type Newcomer } from '#domain/upstream/identify-newcomer.ts';
+import { type Identity, identifyUnlinkedUser, type UnlinkedUser } from '#domain/upstream/identify-unlinked-user.ts';
+import { linkExistingAccount } from '#domain/upstream/link-existing-account.ts';
 import {
   startUpstreamRegistration,
   type UpstreamRegistrationDeps,
   type UpstreamSubmissionProblem,
 } from '#domain/upstream/start-registration.ts';
-import { takeOverAccount } from '#domain/upstream/take-over-account.ts';
-import { accountThere } from '#domain/upstream/upstream-providers.ts';
+import { providerAccountLabel } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { askForFactor, finishSignIn, showAccount } from './account.tsx';
 import { countLogin } from './count-results.ts';
-import { alreadyUsed, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
+import { addressAndAgent, alreadyUsed, type Step, type StepRefusal, stepProblem } from './link-step.ts';
 import { UpstreamRegisterPage } from './register.page.tsx';
 import { NoAccountPage } from './upstream.page.tsx';
 
@@ -48,7 +48,7 @@ export function linkDeps(core: Core, browser: Browser): LinkDeps {
 }
 
 /** Shows the page for a user whose identity at the provider is not linked to an account here. */
-export async function showNewcomer(
+export async function showUnlinkedUser(
   deps: LinkDeps,
   context: RequestContext,
   step: Step,
@@ -72,7 +72,7 @@ export async function submitRegistration(
   step: Step,
   form: FormParameters,
 ): Promise<HttpResponse> {
-  if (!step.provider.isRegistrationEnabled) return await showNewcomer(deps, context, step, STATE_CHANGED);
+  if (!step.provider.isRegistrationEnabled) return await showUnlinkedUser(deps, context, step, STATE_CHANGED);
   const identity = await identify(deps, step);
   if (identity.kind === 'existing') return await showExisting(deps, context, step, identity, STATE_CHANGED);
   return await register(deps, context, await readPage(deps, context, step, identity), {
@@ -101,22 +101,22 @@ async function showExisting(
 /** Tests whether the operator's rules assign the signed-in user's account to this identity by its name. */
 export async function isOwnByName(deps: LinkDeps, { provider, completed }: Step, user: User): Promise<boolean> {
   if (provider.claimsImports.localpart.onConflict === 'fail') return false;
-  const identity = await identifyNewcomer(deps, provider, completed);
+  const identity = await identifyUnlinkedUser(deps, provider, completed);
   return identity.kind === 'existing' && identity.user.id === user.id;
 }
 
 /** `action=login` by a user who gets the existing account with their name. */
-export async function takeOver(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
+export async function linkExisting(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
   const { provider, completed, entry } = step;
   const identity = await identify(deps, step);
-  if (identity.kind === 'new') return await showNewcomer(deps, context, step, STATE_CHANGED);
+  if (identity.kind === 'new') return await showUnlinkedUser(deps, context, step, STATE_CHANGED);
   const { user } = identity;
   if (identity.needsSignIn) return await showExisting(deps, context, step, identity);
   const { language } = deps.pages.language(context);
   const nonce = nonceOf(deps.viewers.knownBrowsers(context), user.id);
   const { action } = entry;
-  const taken = { provider, completed, user, language, nonce, action, ...whence(context) };
-  const outcome = await takeOverAccount({ ...deps, formerAccess: formerAccess(deps) }, taken);
+  const taken = { provider, completed, user, language, nonce, action, ...addressAndAgent(context) };
+  const outcome = await linkExistingAccount({ ...deps, formerAccess: formerAccess(deps) }, taken);
   if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome);
   countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, { session: outcome.session, user });
@@ -128,7 +128,7 @@ export async function takeOver(deps: LinkDeps, context: RequestContext, step: St
     case 'has-link':
     case 'unusable':
       // The page itself shows what has changed.
-      return await showNewcomer(deps, context, step, STATE_CHANGED);
+      return await showUnlinkedUser(deps, context, step, STATE_CHANGED);
   }
 }
 
@@ -139,7 +139,7 @@ async function identify(
   deps: LinkDeps,
   { provider, completed, entry }: Step,
 ): Promise<Exclude<Identity, { readonly kind: 'refused' }>> {
-  const identity = await identifyNewcomer(deps, provider, completed);
+  const identity = await identifyUnlinkedUser(deps, provider, completed);
   if (identity.kind !== 'refused') return identity;
   const { code, description } = identity;
   deps.log.info('auth.refused', description, { code, provider: provider.id });
@@ -173,7 +173,7 @@ async function register(
     acceptsTerms: typed.hasAcceptedTerms,
     action: step.entry.action,
     locale: translations.language,
-    ...whence(context),
+    ...addressAndAgent(context),
   });
   countStart(step.provider.id, outcome);
   if (outcome.ok) {
@@ -210,12 +210,17 @@ function problemOf(translations: Translations, found: UpstreamSubmissionProblem)
 
 interface PageContext {
   readonly step: Step;
-  readonly newcomer: Newcomer;
+  readonly newcomer: UnlinkedUser;
   readonly destination: Destination | undefined;
   readonly translations: Translations;
 }
 
-async function readPage(deps: LinkDeps, context: RequestContext, step: Step, newcomer: Newcomer): Promise<PageContext> {
+async function readPage(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  newcomer: UnlinkedUser,
+): Promise<PageContext> {
   const destination = await findDestination(deps, step.entry.action);
   return { step, newcomer, destination, translations: deps.pages.language(context, destination?.uiLocales) };
 }
@@ -271,7 +276,7 @@ function showNoAccount(
     content: (
       <NoAccountPage
         translations={translations}
-        provider={accountThere(provider, completed.accountName)}
+        provider={providerAccountLabel(provider, completed.accountName)}
         problems={problems}
         linkPath={provider.isLinkingEnabled ? urls.login(action) : undefined}
         loginPath={urls.login(entry.action)}

@@ -11,7 +11,7 @@ import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { diskFullError } from './disk-full.ts';
-import { lstatIfThere, makePassable, replaceFile, symlinkUnlessThere } from './file-system.ts';
+import { lstatIfThere, makeTraversable, replaceFile, symlinkUnlessThere } from './file-system.ts';
 import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 
 const run = promisify(execFile);
@@ -62,8 +62,8 @@ export async function outsideDirectory(dataDir: string, stateDirectory: string):
     .update(await realpath(dataDir))
     .digest('hex');
   const directory = join(stateDirectory, digest.slice(0, 16));
-  await makePassable(stateDirectory);
-  await makePassable(directory);
+  await makeTraversable(stateDirectory);
+  await makeTraversable(directory);
   return directory;
 }
 

@@ -33,7 +33,7 @@ export async function replaceFile(path: string, text: string, account: Account):
 }
 
 /** Creates a directory that any account may traverse but not list. Keeps the modes of other accounts' directories. */
-export async function makePassable(directory: string): Promise<void> {
+export async function makeTraversable(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 });
   const { mode, uid } = await stat(directory);
   if (uid === process.getuid?.() && (mode & 0o011) !== 0o011) await chmod(directory, (mode & 0o7777) | 0o011);

@@ -16,7 +16,7 @@ import {
 } from './cluster.ts';
 import { type ControlConnection, connectControl } from './control-connection.ts';
 import { diskFullError } from './disk-full.ts';
-import { makePassable } from './file-system.ts';
+import { makeTraversable } from './file-system.ts';
 import { settleReplacement } from './interrupted-replacement.ts';
 import { launchServer, makeSocketDirectory, START_TIMEOUT_MS } from './launch.ts';
 import { disownFiles, isPostmasterAlive, readPostmaster } from './postmaster.ts';
@@ -39,7 +39,7 @@ export interface JoinedServer {
 /** Creates the parent directories of everything else. As root, their modes let the server's account traverse them. */
 export async function makeDirectories({ dataDir, db }: ServerDirectories): Promise<void> {
   for (const directory of new Set([dataDir, dirname(db)])) {
-    if (process.getuid?.() === 0) await makePassable(directory);
+    if (process.getuid?.() === 0) await makeTraversable(directory);
     else await mkdir(directory, { recursive: true, mode: 0o700 });
   }
 }

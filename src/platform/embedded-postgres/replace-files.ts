@@ -15,7 +15,7 @@ import {
   type EmbeddedServerOptions,
   useEmbeddedServer,
 } from './embedded-server.ts';
-import { lstatIfThere, makePassable } from './file-system.ts';
+import { lstatIfThere, makeTraversable } from './file-system.ts';
 import { arrivingFiles, removeStaging, settleReplacement, stagingDirectory } from './interrupted-replacement.ts';
 import { makeDirectories } from './join-server.ts';
 import { withLock } from './lock.ts';
@@ -52,7 +52,7 @@ export async function replaceFiles(options: ReplaceOptions): Promise<string | un
       );
     }
     const staging = stagingDirectory(db, randomBytes(6).toString('hex'));
-    if (process.getuid?.() === 0) await makePassable(staging);
+    if (process.getuid?.() === 0) await makeTraversable(staging);
     else await mkdir(staging, { mode: 0o700 });
     try {
       const use = await useEmbeddedServer({ ...options, dataDir: staging, clusterDir: undefined });

@@ -51,7 +51,7 @@ export interface Route {
   /**
    * The response does not depend on the time, so it is also served while the system clock may be wrong (security F-15).
    */
-  readonly isTimeless?: true;
+  readonly isClockIndependent?: true;
   /** Loads in advance what the first request would otherwise wait for. */
   preload?(): Promise<void>;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;

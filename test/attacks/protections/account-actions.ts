@@ -56,8 +56,8 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 123,
     removals: [
       {
-        text: "const confirmation = await confirmPerson(context, password, 'account_deactivate');",
-        instead: "const confirmation = password === '' ? await confirmPerson(context, '') : ({ ok: true } as const);",
+        text: "const confirmation = await confirmIdentity(context, password, 'account_deactivate');",
+        instead: "const confirmation = password === '' ? await confirmIdentity(context, '') : ({ ok: true } as const);",
       },
     ],
     test: DEACTIVATE,

@@ -248,7 +248,12 @@ export const QUEUE: readonly Protection[] = [
     name: 'clock-requests',
     what: 'an instance with a doubtful clock rejects time-dependent requests',
     attack: 'F-15',
-    removals: [{ text: 'isTimeless === true || instance.isClockRight(),', instead: 'isTimeless === true || true,' }],
+    removals: [
+      {
+        text: 'isClockIndependent === true || instance.isClockRight(),',
+        instead: 'isClockIndependent === true || true,',
+      },
+    ],
     test: 'test/faults/clocks.test.ts',
     testName: 'F-15: by 10 minutes',
   },

@@ -89,10 +89,10 @@ function Events({
   const { t } = useTranslations();
   const filter = useMemo(() => (group === undefined ? ALL : { kind: group }), [group]);
   // Old events are deleted.
-  const isLeftOver = useFirstPageInstead(events.length, filter);
+  const isPastEnd = useFirstPageInstead(events.length, filter);
   return (
     <>
-      {events.length === 0 && !isLeftOver && (
+      {events.length === 0 && !isPastEnd && (
         <p role="status">{t(group === undefined ? 'account.activity.none' : 'account.activity.none_filtered')}</p>
       )}
       <ul class="sessions">

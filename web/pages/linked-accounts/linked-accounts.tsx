@@ -10,7 +10,7 @@ import { NEWEST, ShortList } from '../../components/short-list.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { keepForm, restoredValues } from '../../reauthentication/kept-form.ts';
+import { keepForm, restoredValues } from '../../reauthentication/stored-form.ts';
 import {
   LinkableProviderList,
   type LinkableProviderListData,

@@ -12,7 +12,7 @@ import { ProblemNotice } from '../../components/states.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { stayWhenSignedOut } from '../../frame/signed-out.ts';
 import { useTranslations } from '../../i18n/translations.ts';
-import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { restoredValues } from '../../reauthentication/stored-form.ts';
 import { DeactivateUser } from './deactivate.generated.ts';
 
 const FORM = 'deactivate-account';

@@ -7,7 +7,7 @@ import { NEWEST, type Part, ShortList } from '../../components/short-list.tsx';
 import { Loaded, ProblemNotice } from '../../components/states.tsx';
 import { useAnnounce } from '../../frame/announcements.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { restoredValues } from '../../reauthentication/stored-form.ts';
 import { ADD_FORM, AddEmailDialog } from './add-email.tsx';
 import { SetPrimaryEmail, UserEmailList, type UserEmailListData } from './emails.generated.ts';
 import { REMOVE_FORM, RemoveEmailDialog } from './remove-email.tsx';

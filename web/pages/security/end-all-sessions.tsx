@@ -11,7 +11,7 @@ import { Form } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
-import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { restoredValues } from '../../reauthentication/stored-form.ts';
 import { EndAllSessions } from './security.generated.ts';
 
 const FORM = 'end-all-sessions';

@@ -52,7 +52,7 @@ export function SessionList<Session extends { readonly id: string }>({
   const filter = isFiltered ? INACTIVE : ALL;
   const total = totalOf(useSessionsOverview(), kind);
   const inactive = totalOf(useSessionsOverview(listFilter), kind);
-  const isLeftOver = useFirstPageInstead(sessions.length, filter);
+  const isPastEnd = useFirstPageInstead(sessions.length, filter);
   useFocusAfterRemoval(sessions.length);
   return (
     <>
@@ -68,7 +68,7 @@ export function SessionList<Session extends { readonly id: string }>({
           {isFiltered ? t('account.sessions.all') : t('account.sessions.only_inactive')}
         </a>
       </div>
-      {sessions.length === 0 && !isLeftOver && <p>{isFiltered ? t('account.sessions.none_inactive') : empty}</p>}
+      {sessions.length === 0 && !isPastEnd && <p>{isFiltered ? t('account.sessions.none_inactive') : empty}</p>}
       <ul class="sessions">{sessions.toReversed().map((session) => children(session))}</ul>
       <PageLinks info={info} size={PAGE_SIZE} filter={filter} />
     </>

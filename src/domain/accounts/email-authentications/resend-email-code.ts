@@ -9,7 +9,7 @@ import { type CodeMailDeps, codeMailBuckets, INSERT_CODE_MAIL_JOB } from './begi
 import { begunAfter, type EmailAuthentication } from './email-authentication.ts';
 
 /** Invalidates the codes of earlier mails, even of those not yet delivered. */
-const askForMail = statement<
+const requestMail = statement<
   never,
   {
     readonly id: string;
@@ -44,7 +44,7 @@ export async function resendEmailCode(
   const taken = await takeTokens(database, clock, codeMailBuckets(deps, { authentication: id, emailKey, address }));
   if (!taken.ok) return taken;
   const now = clock.now();
-  await database.execute(askForMail, {
+  await database.execute(requestMail, {
     id: toUuid(id),
     locale: locale ?? null,
     begunAfter: begunAfter(now),

@@ -28,7 +28,7 @@ import { setPassword } from '../passwords/set-password.ts';
 import { addEmail } from '../user-emails.ts';
 import { checkRegistrationPolicy } from './check-registration-policy.ts';
 import { countFinish } from './count-registrations.ts';
-import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
+import { checkHomeserverName, type NameCheckDeps } from './homeserver-name.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 import {
   findRegistration,
@@ -101,7 +101,7 @@ export interface UpstreamProofs {
   lock(transaction: Transaction, id: UpstreamAuthorizationId): Promise<UpstreamProof | undefined>;
 }
 
-export interface FinishDeps extends NameQuestionDeps {
+export interface FinishDeps extends NameCheckDeps {
   readonly keyRing: KeyRing;
   readonly secondFactors: Pick<SecondFactorRules, 'policy'>;
   readonly database: Database;
@@ -245,7 +245,7 @@ async function askForItsName(deps: FinishDeps, id: RegistrationId) {
   if (registration === undefined || registrationState(registration, deps.ttlSeconds, deps.clock.now()) !== 'open')
     return undefined;
   const { username, upstream } = registration;
-  return { username, provider: upstream?.providerId, availability: await askHomeserver(deps, username) };
+  return { username, provider: upstream?.providerId, availability: await checkHomeserverName(deps, username) };
 }
 
 /** Uses only primary keys. */

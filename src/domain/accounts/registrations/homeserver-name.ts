@@ -1,7 +1,7 @@
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import type { Log } from '#platform/base/log.ts';
 
-export interface NameQuestionDeps {
+export interface NameCheckDeps {
   readonly homeserver: Homeserver;
   readonly log: Log;
 }
@@ -10,8 +10,8 @@ export interface NameQuestionDeps {
  * Asks the homeserver whether a name that is free here is available there. It may be taken, or reserved by an
  * application service (browser-flows 5.5). Asks nothing if no homeserver is configured.
  */
-export async function askHomeserver(
-  { homeserver, log }: NameQuestionDeps,
+export async function checkHomeserverName(
+  { homeserver, log }: NameCheckDeps,
   username: string,
 ): Promise<'available' | 'exists' | 'homeserver-unavailable'> {
   if (!homeserver.isConnected) return 'available';

@@ -4,7 +4,7 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { RegistrationId } from '#vocabulary/ids.ts';
-import { askHomeserver } from './homeserver-name.ts';
+import { checkHomeserverName } from './homeserver-name.ts';
 import { findNameProblems, type NameProblem } from './registration-policy.ts';
 import type { RegistrationDeps } from './start-registration.ts';
 
@@ -43,7 +43,7 @@ export async function renameRegistration(
   const problems =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  const asked = await askHomeserver(deps, username);
+  const asked = await checkHomeserverName(deps, username);
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [asked] };
   if (asked !== 'available') return { ok: false, reason: asked };
   await deps.database.execute(replaceUsername, { id: toUuid(id), username });

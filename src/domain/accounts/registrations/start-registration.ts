@@ -33,7 +33,7 @@ import { type Overloaded, overloadedOutcome } from '../passwords/check-password.
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { checkRegistrationPolicy } from './check-registration-policy.ts';
-import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
+import { checkHomeserverName, type NameCheckDeps } from './homeserver-name.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
 import { attachRegistrationToken } from './registration-token.ts';
 
@@ -59,7 +59,7 @@ const insertRegistration = statement<
     :termsUri::text, :locale::text, :ip::inet, :userAgent::text, :authenticationId::uuid, :now::timestamptz)`,
 );
 
-export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
+export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly hasher: PasswordHasher;
@@ -147,7 +147,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   // A CAPTCHA can be verified only once, so everything else must be valid first.
   const solved = await deps.captcha.check('register', submission.captcha, address);
   if (!solved.ok) return solved;
-  const asked = await askHomeserver(deps, submission.username);
+  const asked = await checkHomeserverName(deps, submission.username);
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
   if (asked !== 'available') return { ok: false, reason: asked };
 

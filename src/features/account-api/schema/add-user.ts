@@ -1,7 +1,7 @@
 /** Accounts created by administrators (account-graphql 5.5). */
 import { usernameProblems } from '#domain/accounts/account-names.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
-import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
+import { checkHomeserverName } from '#domain/accounts/registrations/homeserver-name.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
 import { requireAdmin } from '../context/authorization.ts';
@@ -29,7 +29,7 @@ mutation('addUser', {
     const existing = await findUserByName(database, username);
     if (existing !== undefined) return { status: 'EXISTS', user: userModel(existing) };
     if (usernameProblems(username, config.homeserver.homeserver).length > 0) return { status: 'INVALID' };
-    const asked = skipHomeserverCheck === true ? 'available' : await askHomeserver(core, username);
+    const asked = skipHomeserverCheck === true ? 'available' : await checkHomeserverName(core, username);
     if (asked === 'exists') return { status: 'RESERVED' };
     if (asked !== 'available') throw homeserverUnavailable();
     const outcome = await registerUser(core, {

@@ -11,7 +11,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
 import { requireAdmin } from '../context/authorization.ts';
-import { confirmPerson } from '../context/confirm-person.ts';
+import { confirmIdentity } from '../context/confirm-identity.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { recordAs, recordIfAdministrator } from '../context/record-action.ts';
 import { emailViolations } from './email-violations.ts';
@@ -34,7 +34,7 @@ mutation('removeEmail', {
     if (email === undefined) return { status: 'NOT_FOUND' };
     requireEmailChangeAllowed(context);
     const { account } = context.core.config;
-    const confirmation = await confirmPerson(context, password);
+    const confirmation = await confirmIdentity(context, password);
     if (!confirmation.ok) {
       if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
       throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });

@@ -2,7 +2,7 @@
 import { deactivateOwnAccount } from '#domain/account-changes/deactivate-own-account.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { requireBrowser } from '../context/authorization.ts';
-import { confirmPerson } from '../context/confirm-person.ts';
+import { confirmIdentity } from '../context/confirm-identity.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { findUser } from './find-objects.ts';
 import { User } from './models.ts';
@@ -23,7 +23,7 @@ mutation('deactivateUser', {
     if (!core.config.account.deactivationAllowed) {
       throw refusal('FEATURE_DISABLED', 'account deactivation is disabled (account.account_deactivation_allowed)');
     }
-    const confirmation = await confirmPerson(context, password, 'account_deactivate');
+    const confirmation = await confirmIdentity(context, password, 'account_deactivate');
     if (!confirmation.ok) {
       if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
       throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });

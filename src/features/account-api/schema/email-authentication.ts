@@ -7,7 +7,7 @@ import { findForSession } from '#domain/accounts/email-authentications/find-for-
 import { resendEmailCode } from '#domain/accounts/email-authentications/resend-email-code.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser } from '../context/authorization.ts';
-import { confirmPerson } from '../context/confirm-person.ts';
+import { confirmIdentity } from '../context/confirm-identity.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { mailLanguage } from '../context/mail-language.ts';
 import { builder } from './builder.ts';
@@ -58,7 +58,7 @@ mutation('startEmailAuthentication', {
     if (typed !== typed.trim() || (!judged.ok && judged.problems.includes('invalid'))) {
       return { status: 'INVALID_EMAIL_ADDRESS' };
     }
-    const confirmation = await confirmPerson(context, password);
+    const confirmation = await confirmIdentity(context, password);
     if (!confirmation.ok) {
       return { status: confirmation.reason === 'rate-limited' ? 'RATE_LIMITED' : 'INCORRECT_PASSWORD' };
     }

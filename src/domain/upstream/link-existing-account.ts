@@ -31,10 +31,10 @@ import {
 } from './link-by-name.ts';
 import type { EnabledMethods } from './login-methods.ts';
 
-export interface TakeOverDeps {
+export interface LinkExistingDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
+  readonly secondFactors: Pick<SecondFactorRules, 'isRequiredAfterUpstream'>;
   readonly enabledMethods: EnabledMethods;
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
@@ -45,20 +45,20 @@ export interface TakeOverDeps {
 export interface FormerAccess {
   endCredentials(
     transaction: Transaction,
-    of: Pick<TakeOver, 'address' | 'userAgent'> & { readonly user: UserId; readonly now: number },
+    of: Pick<ExistingLink, 'address' | 'userAgent'> & { readonly user: UserId; readonly now: number },
   ): Promise<void>;
   /** @param confirmedKey normalized form of the address to keep */
   removeEmails(transaction: Transaction, user: UserId, confirmedKey: string | undefined): Promise<void>;
 }
 
-export interface TakeOver extends UsedAuthorization, UpstreamSignIn {
+export interface ExistingLink extends UsedAuthorization, UpstreamSignIn {
   /** The user with the name from the provider. */
   readonly user: User;
   /** The user's language. */
   readonly language: string;
 }
 
-export type TakeOverOutcome =
+export type LinkExistingOutcome =
   | { readonly ok: true; readonly session: SessionCredentials }
   | UpstreamFactorDue
   /**
@@ -75,23 +75,26 @@ export type TakeOverOutcome =
  * A stranger may have created the account in advance if it can be signed in to without the provider. It is then linked
  * only if the operator trusts the provider, and all earlier access ends.
  */
-export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): Promise<TakeOverOutcome> {
+export async function linkExistingAccount(
+  deps: LinkExistingDeps,
+  linkExisting: ExistingLink,
+): Promise<LinkExistingOutcome> {
   const { database, clock, enabledMethods, formerAccess, sendsNotices } = deps;
-  const { provider, completed, user, address, userAgent, language } = takeOver;
+  const { provider, completed, user, address, userAgent, language } = linkExisting;
   const now = clock.now();
-  const { session, pending, parameters } = newUpstreamSession(takeOver, deps.secondFactors, now);
+  const { session, pending, parameters } = newUpstreamSession(linkExisting, deps.secondFactors, now);
   const { onConflict, trustsProvider } = provider.claimsImports.localpart;
   const link = { linkId: completed.linkId, providerId: provider.id, providerName: provider.name, onConflict };
   const wanted = { user: user.id, link, address, userAgent, language, sendsNotices, now };
   let liveSessions = 0;
-  const outcome = await refusableTransaction<TakeOverOutcome>(
+  const outcome = await refusableTransaction<LinkExistingOutcome>(
     database,
     async (transaction, refuse) => {
       const locked = await lockForLink(transaction, user.id, enabledMethods);
       if (locked === undefined || (locked.hasCredential && !trustsProvider)) return { ok: false, reason: 'unusable' };
       if (locked.hasCredential)
         await formerAccess.endCredentials(transaction, { user: user.id, now, address, userAgent });
-      const row = await transaction.first(takeOverByName, {
+      const row = await transaction.first(linkByName, {
         ...linkByNameParameters(wanted),
         ...parameters,
         loginEventId: newAuditEventId(now),
@@ -115,7 +118,7 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
 }
 
 // With the lock on the identity, a concurrent request for it either commits first or waits.
-const takeOverByName = statement<
+const linkByName = statement<
   {
     is_full: boolean;
     has_link: boolean;

@@ -1,6 +1,6 @@
 import { foldUsername, isIdentifier, usernameKey } from '#domain/accounts/account-names.ts';
 import { isNamed } from '#domain/accounts/find-user.ts';
-import { askHomeserver, type NameQuestionDeps } from '#domain/accounts/registrations/homeserver-name.ts';
+import { checkHomeserverName, type NameCheckDeps } from '#domain/accounts/registrations/homeserver-name.ts';
 import {
   findNameProblems,
   type NamePolicy,
@@ -17,14 +17,14 @@ import { type ImportDeps, type Imported, type ImportedEmail, importClaims } from
 import { type EnabledMethods, hasCredential } from './login-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
-export interface IdentifyDeps extends ImportDeps, NameQuestionDeps {
+export interface IdentifyDeps extends ImportDeps, NameCheckDeps {
   readonly database: Queryable;
   readonly namePolicy: NamePolicy;
   readonly enabledMethods: EnabledMethods;
 }
 
 /** Data for a new account of the user. */
-export interface Newcomer {
+export interface UnlinkedUser {
   readonly kind: 'new';
   /** A username that is available now. */
   readonly username: Imported<string> | undefined;
@@ -33,7 +33,7 @@ export interface Newcomer {
 }
 
 export type Identity =
-  | Newcomer
+  | UnlinkedUser
   /** The account with the user's name, which the operator's settings allow to link. It may be locked. */
   | {
       readonly kind: 'existing';
@@ -53,7 +53,7 @@ export type Identity =
     };
 
 /** Identifies a user without an account by the imported claims (browser-flows 8.6). Writes nothing. */
-export async function identifyNewcomer(
+export async function identifyUnlinkedUser(
   deps: IdentifyDeps,
   provider: UpstreamProvider,
   completed: CompletedAuthorization,
@@ -96,7 +96,7 @@ async function judgeImportedEmail(
 async function problemsOf(deps: IdentifyDeps, username: string): Promise<readonly NameProblem[]> {
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return problems;
-  return (await askHomeserver(deps, username)) === 'exists' ? ['exists'] : [];
+  return (await checkHomeserverName(deps, username)) === 'exists' ? ['exists'] : [];
 }
 
 interface Match {

@@ -24,7 +24,7 @@ const INCORRECT = { ok: false, reason: 'incorrect-password' } as const;
  * @param action name of the account action, without its prefix, that leads back to the page
  * @throws GraphQLError `REAUTH_REQUIRED`; LatchkeyError `overloaded`
  */
-export async function confirmPerson(
+export async function confirmIdentity(
   context: AccountContext,
   password: string | null | undefined,
   action?: string,

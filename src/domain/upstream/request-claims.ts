@@ -43,7 +43,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Returns the claims. Returns undefined and logs the reason if the provider's response is invalid. */
-export async function askProvider(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
+export async function requestClaims(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
   // One time limit for both requests, because a user is waiting.
   const until = performance.now() + CALL_TOTAL_MS;
   try {
