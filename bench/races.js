@@ -45,7 +45,7 @@ export async function raceAll({ contestants, driver, postgres, size, wants, say 
  * Runs a race and asserts that every request has a log line, uses at most `statements`, and stores the row that it
  * acknowledged.
  */
-export async function soundRace({ workload, statements, contestants, client, ...rest }) {
+export async function validRace({ workload, statements, contestants, client, ...rest }) {
   const services = contestants.filter(({ kind }) => kind === 'latchkey');
   const rowsBefore = await countRows(client, workload);
   const positions = [];
@@ -68,7 +68,7 @@ export async function soundRace({ workload, statements, contestants, client, ...
 
 async function raceOne({ workload, peers, concurrency, field, say, ...rest }) {
   const [own, rival] = field.filter(({ kind }) => kind === 'latchkey');
-  const { measured, queries } = await soundRace({ workload, concurrency, contestants: field, ...rest });
+  const { measured, queries } = await validRace({ workload, concurrency, contestants: field, ...rest });
   const ownRounds = measured.get(own.name);
   const against = (name) => ({
     rate: ratioOfRates(ownRounds, measured.get(name)),

@@ -6,7 +6,7 @@
  */
 import { startShortField } from './contestants.js';
 import { warmUp } from './race.js';
-import { soundRace } from './races.js';
+import { validRace } from './races.js';
 import { HASHING, RACES } from './settings.js';
 import { rounded } from './statistics.js';
 
@@ -34,7 +34,7 @@ export async function smoke({ checkout, folder, postgres, data, driver, size, wa
     const common = { workload, concurrency, contestants: [field.latchkey, unit], driver, postgres };
     await warmUp({ ...common, contestants: [field.latchkey], count: isHashing ? size.logins : size.warmUp });
     const tryOnce = async () => {
-      const { measured } = await soundRace({ ...common, statements, client, count, rounds });
+      const { measured } = await validRace({ ...common, statements, client, count, rounds });
       return rounded(leastCpu(measured, field.latchkey) / leastCpu(measured, unit));
     };
     let cost = await tryOnce();

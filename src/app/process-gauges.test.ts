@@ -5,24 +5,24 @@ import { DONE } from '#platform/jobs/queue.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import { completeOptions } from '#platform/postgres/database-options.ts';
 import { PostgresDatabase } from '#platform/postgres/open-database.ts';
-import { Cable } from '#test/support/cable.js';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.js';
+import { NetworkLink } from '#test/support/network-link.js';
 import { silentLog } from '#test/support/silent-log.ts';
 import { workGauges } from './process-gauges.ts';
 
 let testDatabase: TestDatabase;
-let cable: Cable;
+let cable: NetworkLink;
 let database: PostgresDatabase;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
-  cable = new Cable({ host, port });
-  const cablePort = await freePort();
-  await cable.listen(cablePort);
-  const connection = { ...target, host: '127.0.0.1', port: cablePort };
+  cable = new NetworkLink({ host, port });
+  const linkPort = await freePort();
+  await cable.listen(linkPort);
+  const connection = { ...target, host: '127.0.0.1', port: linkPort };
   database = new PostgresDatabase(completeOptions({ connection, log: silentLog, clock: systemClock }));
 });
 

@@ -4,7 +4,7 @@ import { loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 
 /** Returns the problems of a file without their locations. */
-function complaints(yaml: string): string[] {
+function problemsIn(yaml: string): string[] {
   return problemsOfYaml(yaml).map((problem) => problem.replace(/ \([^()]*\)$/, ''));
 }
 
@@ -13,18 +13,18 @@ describe('http', () => {
 
   test('a bind is an address, a port with an optional host, or a Unix socket with optional permissions', () => {
     const binds = (entry: string) => listener(`{resources: [human], binds: [${entry}]}`);
-    expect(complaints(binds('{address: "127.0.0.1:1", port: 2}'))).toEqual([
+    expect(problemsIn(binds('{address: "127.0.0.1:1", port: 2}'))).toEqual([
       'http.listeners[0].binds[0]: use one of "address", "host" and "port", "socket", or "fd"',
     ]);
     for (const entry of ['{}', '{host: localhost}']) {
-      expect(complaints(binds(entry))).toEqual([
+      expect(problemsIn(binds(entry))).toEqual([
         'http.listeners[0].binds[0]: needs "address", "port", "socket" or "fd"',
       ]);
     }
-    expect(complaints(binds('{port: 1, mode: "600"}'))).toEqual([
+    expect(problemsIn(binds('{port: 1, mode: "600"}'))).toEqual([
       'http.listeners[0].binds[0].mode: goes with "socket" only',
     ]);
-    expect(complaints(binds('{fd: 1, fd_name: web}'))).toEqual([
+    expect(problemsIn(binds('{fd: 1, fd_name: web}'))).toEqual([
       'http.listeners[0].binds[0].fd_name: not allowed together with "fd"',
     ]);
     expect(loadYaml(binds('{fd: 1}, {fd_name: web}, {kind: unix}')).http.listeners[0]?.binds).toEqual([
@@ -46,7 +46,7 @@ describe('http', () => {
       '{resources: [oauth, human, {name: oauth}], binds: [{port: 1}]}',
       '{name: "0", resources: [health], binds: [{port: 2}]}',
     );
-    expect(complaints(yaml)).toEqual([
+    expect(problemsIn(yaml)).toEqual([
       'http.listeners[0].resources[2]: "oauth" is listed twice',
       'http.listeners[1].name: "0" is also the name of listener 0',
     ]);
@@ -54,13 +54,13 @@ describe('http', () => {
 
   test('the threshold above which sessions are not limited is at least the limit', () => {
     const yaml = 'experimental: {session_limit: {soft_limit: 5, max_session_threshold: 4}}';
-    expect(complaints(yaml)).toEqual([
+    expect(problemsIn(yaml)).toEqual([
       'experimental.session_limit.max_session_threshold: must not be less than a limit, which would then never apply',
     ]);
   });
 
   test('the hard limit of sessions is at least the soft one, and needs room for eviction', () => {
-    const limit = (members: string) => complaints(`experimental: {session_limit: {${members}}}`);
+    const limit = (members: string) => problemsIn(`experimental: {session_limit: {${members}}}`);
     expect(limit('soft_limit: 5, hard_limit: 4')).toEqual([
       'experimental.session_limit.hard_limit: must not be less than soft_limit',
     ]);
@@ -75,13 +75,13 @@ describe('http', () => {
 
   test('resource servers differ by more than a trailing slash', () => {
     const yaml = `oauth:\n  resources:\n    - identifier: https://a.example\n    - identifier: https://a.example/\n`;
-    expect(complaints(yaml)).toEqual(['oauth.resources[1].identifier: the same resource server as resources[0]']);
+    expect(problemsIn(yaml)).toEqual(['oauth.resources[1].identifier: the same resource server as resources[0]']);
   });
 
   test('listeners that serve pages share one prefix; a lone slash means none', () => {
     const entry = (resource: string, prefix: string) =>
       `{resources: [${resource}], binds: [{port: 1}], prefix: ${prefix}}`;
-    expect(complaints(listener(entry('human', '/a/'), entry('human', '/b')))).toEqual([
+    expect(problemsIn(listener(entry('human', '/a/'), entry('human', '/b')))).toEqual([
       'http.listeners[1].prefix: listeners that serve "human" must have the same prefix; another one has "/a"',
     ]);
     const accepted = loadYaml(listener(entry('human', '/a/'), entry('human', '/a'), entry('health', '/')));
@@ -129,13 +129,13 @@ describe('a string that YAML parses as another type', () => {
     ['database: {host: h, username: 42}', 'database.username'],
     ['branding: {service_name: 2026}', 'branding.service_name'],
   ])('a number: %s needs quotes', (yaml, key) => {
-    const found = complaints(yaml).find((one) => one.startsWith(`${key}: expected `));
+    const found = problemsIn(yaml).find((one) => one.startsWith(`${key}: expected `));
     expect(found).toMatch(/; without quotes YAML reads a number: put the value in quotes$/);
     expect(found).not.toMatch(/12345678/);
   });
 
   test('true or false', () => {
-    expect(complaints('branding: {service_name: true}')).toEqual([
+    expect(problemsIn('branding: {service_name: true}')).toEqual([
       expect.stringMatching(/, got true; without quotes YAML reads true or false: put the value in quotes$/),
     ]);
   });
@@ -143,29 +143,29 @@ describe('a string that YAML parses as another type', () => {
 
 describe('database', () => {
   test('an invalid URL is rejected with the reason and never shown', () => {
-    expect(complaints('database: {uri: "postgres://u:hu/sh@h/d"}')).toEqual([
+    expect(problemsIn('database: {uri: "postgres://u:hu/sh@h/d"}')).toEqual([
       'database.uri: cannot be used: "/" at position 16 ends the host, and an "@" follows: within a password write it as %2F',
     ]);
-    expect(complaints('database: {uri: "postgres://u:hush@h/d?wal=hush"}')).toEqual([
+    expect(problemsIn('database: {uri: "postgres://u:hush@h/d?wal=hush"}')).toEqual([
       'database.uri: cannot be used: the parameter "wal" is not supported',
     ]);
-    expect(complaints('database: {migration_uri: "postgres://h/d?sslmode=hush"}')).toEqual([
+    expect(problemsIn('database: {migration_uri: "postgres://h/d?sslmode=hush"}')).toEqual([
       expect.stringContaining('database.migration_uri: cannot be used: the parameter "sslmode" has to be one of'),
     ]);
   });
 
   test('a URI and parts of a connection are mutually exclusive', () => {
-    expect(complaints('database: {uri: "postgres://h/d", host: h, password: p}')).toEqual([
+    expect(problemsIn('database: {uri: "postgres://h/d", host: h, password: p}')).toEqual([
       'database.host: not allowed together with "database.uri"',
       'database.password: not allowed together with "database.uri"',
     ]);
-    expect(complaints('database: {host: h, socket: /run/postgresql}')).toEqual([
+    expect(problemsIn('database: {host: h, socket: /run/postgresql}')).toEqual([
       'database.socket: not allowed together with "database.host"',
     ]);
   });
 
   test('a transaction pooler requires a direct connection for migrations', () => {
-    expect(complaints('database: {uri: "postgres://h/d", pooler: transaction}')).toEqual([
+    expect(problemsIn('database: {uri: "postgres://h/d", pooler: transaction}')).toEqual([
       'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
     ]);
     const { database } = loadYaml(
@@ -195,7 +195,7 @@ describe('database', () => {
   });
 
   test('certificate and key require each other, and the pool has room for its minimum', () => {
-    expect(complaints('database: {ssl_key: x, min_connections: 11}')).toEqual([
+    expect(problemsIn('database: {ssl_key: x, min_connections: 11}')).toEqual([
       'database.ssl_key: needs "database.ssl_certificate" as well',
       'database.min_connections: is above "database.max_connections" (10)',
     ]);
@@ -211,19 +211,19 @@ describe('clients', () => {
   const client = (...fields: string[]) => `clients: [{client_id: ${ULID}, ${fields.join(', ')}}]`;
 
   test('an invalid or missing ID is reported with a new one to copy, different for each client', () => {
-    const problems = complaints('clients: [{client_id: app, client_auth_method: none}, {client_auth_method: none}]');
+    const problems = problemsIn('clients: [{client_id: app, client_auth_method: none}, {client_auth_method: none}]');
     const ids = problems.map((problem) => /here is a new one: ([0-9A-Z]{26})\)/.exec(problem)?.[1] ?? problem);
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) {
-      expect(complaints(`clients: [{client_id: ${id}, client_auth_method: none}]`)).toEqual([]);
+      expect(problemsIn(`clients: [{client_id: ${id}, client_auth_method: none}]`)).toEqual([]);
     }
   });
 
   test('secret methods require a secret, none forbids one', () => {
-    expect(complaints(client('client_auth_method: client_secret_basic'))).toEqual([
+    expect(problemsIn(client('client_auth_method: client_secret_basic'))).toEqual([
       'clients[0]: "client_secret_basic" needs "client_secret" or "client_secret_file"',
     ]);
-    expect(complaints(client('client_auth_method: none, client_secret: sixteen characters'))).toEqual([
+    expect(problemsIn(client('client_auth_method: none, client_secret: sixteen characters'))).toEqual([
       'clients[0].client_secret: not allowed with client_auth_method "none"',
     ]);
   });
@@ -233,16 +233,16 @@ describe('clients', () => {
     const problem =
       'clients[0].subject_type: "pairwise" needs "sector_identifier_uri", unless all redirect URIs have one host that is not loopback';
     for (const uris of ['', 'https://a.example/cb, https://b.example/cb', 'http://localhost/cb', 'com.example:/cb']) {
-      expect(complaints(pairwise(`redirect_uris: [${uris}]`))).toEqual([problem]);
+      expect(problemsIn(pairwise(`redirect_uris: [${uris}]`))).toEqual([problem]);
       const sector = 'sector_identifier_uri: https://a.example/apps.json';
-      expect(complaints(pairwise(`redirect_uris: [${uris}]`, sector))).toEqual([]);
+      expect(problemsIn(pairwise(`redirect_uris: [${uris}]`, sector))).toEqual([]);
     }
-    expect(complaints(pairwise('redirect_uris: [https://a.example/cb, https://a.example/other]'))).toEqual([]);
+    expect(problemsIn(pairwise('redirect_uris: [https://a.example/cb, https://a.example/other]'))).toEqual([]);
   });
 
   test('a secret that signs assertions has 32 bytes, counted as they are used for signing', () => {
     const jwt = (secret: string) =>
-      complaints(client(`client_auth_method: client_secret_jwt, client_secret: ${secret}`));
+      problemsIn(client(`client_auth_method: client_secret_jwt, client_secret: ${secret}`));
     const problem = 'clients[0].client_secret: "client_secret_jwt" needs at least 32 bytes';
     expect(jwt('x'.repeat(31))).toEqual([problem]);
     expect(jwt('x'.repeat(32))).toEqual([]);
@@ -252,20 +252,20 @@ describe('clients', () => {
   test('private_key_jwt requires public keys, methods with a secret forbid them', () => {
     const [point, usable] = ['x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 'client_auth_method: private_key_jwt'];
     const key = `{kty: EC, crv: P-256, ${point}, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM`;
-    expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks" or "jwks_uri"']);
-    expect(complaints(client(usable, `jwks: {keys: [${key}}]}`))).toEqual([]);
-    expect(complaints(client(usable, 'jwks_uri: https://app.example/keys'))).toEqual([]);
-    expect(complaints(client(usable, `jwks: {keys: [${key}}]}, jwks_uri: https://app.example/keys`))).toEqual([
+    expect(problemsIn(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks" or "jwks_uri"']);
+    expect(problemsIn(client(usable, `jwks: {keys: [${key}}]}`))).toEqual([]);
+    expect(problemsIn(client(usable, 'jwks_uri: https://app.example/keys'))).toEqual([]);
+    expect(problemsIn(client(usable, `jwks: {keys: [${key}}]}, jwks_uri: https://app.example/keys`))).toEqual([
       'clients[0]: "jwks" and "jwks_uri" exclude each other',
     ]);
-    expect(complaints(client(usable, `jwks: {keys: [${key}}]}, client_secret: sixteen characters`))).toEqual([
+    expect(problemsIn(client(usable, `jwks: {keys: [${key}}]}, client_secret: sixteen characters`))).toEqual([
       'clients[0].client_secret: not allowed with client_auth_method "private_key_jwt"',
     ]);
     const [basic, secret] = ['client_auth_method: client_secret_basic', 'client_secret: sixteen characters'];
-    expect(complaints(client(basic, secret, `jwks: {keys: [${key}}]}`))).toEqual([
+    expect(problemsIn(client(basic, secret, `jwks: {keys: [${key}}]}`))).toEqual([
       'clients[0].jwks: not allowed with client_auth_method "client_secret_basic"',
     ]);
-    const [shown, ...more] = complaints(client(usable, `jwks: {keys: [${key}, d: very-private}]}`));
+    const [shown, ...more] = problemsIn(client(usable, `jwks: {keys: [${key}, d: very-private}]}`));
     expect(more).toEqual([]);
     expect(shown).toContain('clients[0].jwks: not a JSON Web Key Set of public keys: it is invalid: keys[0] is');
     expect(shown).not.toContain('very-private');
@@ -275,7 +275,7 @@ describe('clients', () => {
     const point = 'x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM';
     const keys = `jwks: {keys: [{kty: EC, crv: P-256, ${point}}]}`;
     const uri = 'jwks_uri: https://app.example/keys';
-    const signing = (...more: readonly string[]) => complaints(client('client_auth_method: none', ...more));
+    const signing = (...more: readonly string[]) => problemsIn(client('client_auth_method: none', ...more));
     const needsKey = (name: string) => [
       `clients[0].request_object_signing_alg: needs a key in "jwks" that signs with ${name}, or "jwks_uri"`,
     ];
@@ -295,7 +295,7 @@ describe('clients', () => {
   test('an assertion algorithm must belong to the method', () => {
     const secret = `client_secret: ${'x'.repeat(32)}`;
     const algorithm = (method: string, name: string) =>
-      complaints(client(`client_auth_method: ${method}`, secret, `token_endpoint_auth_signing_alg: ${name}`));
+      problemsIn(client(`client_auth_method: ${method}`, secret, `token_endpoint_auth_signing_alg: ${name}`));
     const refused = (method: string) => [
       `clients[0].token_endpoint_auth_signing_alg: not allowed with client_auth_method "${method}"`,
     ];
@@ -305,7 +305,7 @@ describe('clients', () => {
   });
 
   test('a client without credentials is not allowed client_credentials', () => {
-    expect(complaints(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
+    expect(problemsIn(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
       'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',
     ]);
     const { clients } = loadYaml(client('client_auth_method: client_secret_post', 'client_secret: sixteen characters'));
@@ -319,7 +319,7 @@ describe('clients', () => {
 
   test('IDs are unique, also next to an otherwise invalid client', () => {
     const entry = `{client_id: ${ULID}, client_auth_method: none}`;
-    expect(complaints(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
+    expect(problemsIn(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
       'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", got "x"',
       `clients[2].client_id: "${ULID}" is also the id of clients[0]`,
     ]);
@@ -334,7 +334,7 @@ passwords:
     - {version: 1, algorithm: bcrypt, iterations: 3}
     - {version: 1, algorithm: argon2id, memory_kib: 8, parallelism: 2}
 `;
-    expect(complaints(yaml)).toEqual([
+    expect(problemsIn(yaml)).toEqual([
       'passwords.schemes[0].iterations: only used by algorithm "argon2id"',
       'passwords.schemes[1].version: version 1 is used twice',
       'passwords.schemes[1].memory_kib: argon2id needs 8 KiB per lane, here at least 16',
@@ -369,7 +369,7 @@ describe('homeserver', () => {
   test.each(['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only'])(
     'of kind %s requires a secret',
     (kind) => {
-      expect(complaints(`homeserver: {kind: ${kind}, homeserver: example.org}`)).toEqual([
+      expect(problemsIn(`homeserver: {kind: ${kind}, homeserver: example.org}`)).toEqual([
         `homeserver.secret: missing; the kind "${kind}" needs it`,
       ]);
     },
@@ -379,7 +379,7 @@ describe('homeserver', () => {
 test.each(['example.org', 'example.org:8448', '192.0.2.1:1', '[2001:db8::1]:65535', 'localhost'])(
   '%s is a server name',
   (name) => {
-    expect(complaints(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([]);
+    expect(problemsIn(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([]);
   },
 );
 
@@ -393,13 +393,13 @@ test.each([
   '-a',
   '',
 ])('%j is not a server name', (name) => {
-  expect(complaints(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([
+  expect(problemsIn(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([
     expect.stringMatching(/^homeserver\.homeserver: expected /),
   ]);
 });
 
 test('all rules of a section are reported together with its invalid values', () => {
-  expect(complaints('database: {pooler: transaction, max_connections: 0, ssl_key: x}')).toEqual([
+  expect(problemsIn('database: {pooler: transaction, max_connections: 0, ssl_key: x}')).toEqual([
     'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
     'database.max_connections: expected an integer from 1 to 1000, got 0',
     'database.ssl_key: needs "database.ssl_certificate" as well',

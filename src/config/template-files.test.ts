@@ -5,7 +5,7 @@ import { BUNDLED_PAGE_TEMPLATE } from './page-template.ts';
 const YAML = 'templates:\n  path: looks\n';
 
 /** Returns the problems of a template without the directory and the location of the setting. */
-function complaints(template: string | Buffer, name = 'page.html'): string[] {
+function problemsIn(template: string | Buffer, name = 'page.html'): string[] {
   const found = problemsOf({ files: { 'latchkey.yaml': YAML, [`looks/${name}`]: template } });
   return found.map((line) => {
     const [, message] = /^templates\.path: .*\/looks\/(.*) \(latchkey\.yaml:2:9\)$/.exec(line) ?? [];
@@ -21,7 +21,7 @@ describe('custom templates (browser-flows 12.4)', () => {
   });
 
   test('an unknown variable is an error at startup, with its line and column', () => {
-    expect(complaints('<div>\n  {{ content }} {{ user }}\n</div>')).toEqual([
+    expect(problemsIn('<div>\n  {{ content }} {{ user }}\n</div>')).toEqual([
       'page.html:2:17: unknown variable "user"; available: brand, content, footer, index_path, language, page_class, service_name',
     ]);
   });
@@ -54,22 +54,22 @@ describe('custom templates (browser-flows 12.4)', () => {
     ['{{ content }} 1 < 2', ['page.html:1:17: not well-formed: expected a tag with quoted attribute values, or &lt;']],
     ['{{ content }}<!-- ', ['page.html:1:14: not well-formed: expected a tag with quoted attribute values, or &lt;']],
   ])('%j is rejected', (template, expected) => {
-    expect(complaints(template)).toEqual(expected);
+    expect(problemsIn(template)).toEqual(expected);
   });
 
   test.each([
     '<div class="a b" data-x=\'"\' hidden>{{ content }}<br><img src="/assets/logo.svg" alt=""/></div>',
     '<!-- <script> -->\n<a href="{{ index_path }}">x &lt; y</a>{{ content }}',
   ])('%j is accepted', (template) => {
-    expect(complaints(template)).toEqual([]);
+    expect(problemsIn(template)).toEqual([]);
   });
 
   test('a template that replaces nothing, is not valid text, or is too large is rejected', () => {
-    expect(complaints(BUNDLED_PAGE_TEMPLATE, 'pages.html')).toEqual([
+    expect(problemsIn(BUNDLED_PAGE_TEMPLATE, 'pages.html')).toEqual([
       'pages.html does not replace a template; expected page.html',
     ]);
-    expect(complaints(Buffer.from([0xff]))).toEqual(['page.html is not UTF-8']);
-    expect(complaints(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
+    expect(problemsIn(Buffer.from([0xff]))).toEqual(['page.html is not UTF-8']);
+    expect(problemsIn(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
   });
 
   test('a directory in place of the template is rejected', () => {
@@ -131,11 +131,11 @@ describe('custom emails (browser-flows 11)', () => {
       ],
     ],
   ])('%s with %j is rejected at startup', (name, text, expected) => {
-    expect(complaints(text, `emails/${name}`)).toEqual(expected.map((line) => `emails/${line}`));
+    expect(problemsIn(text, `emails/${name}`)).toEqual(expected.map((line) => `emails/${line}`));
   });
 
   test('a misspelled name is rejected, since its file would have no effect', () => {
-    expect(complaints('x', 'emails/recover.txt')[0]).toMatch(
+    expect(problemsIn('x', 'emails/recover.txt')[0]).toMatch(
       /^emails\/recover\.txt does not replace a template; the emails are /,
     );
   });

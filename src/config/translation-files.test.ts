@@ -4,7 +4,7 @@ import { load, problemsOf } from './fixture.test-support.ts';
 const YAML = 'templates:\n  translations_path: texts\n';
 
 /** Returns the problems of a file without the directory and the location of the setting. */
-function complaints(content: unknown, name = 'nb.json'): string[] {
+function problemsIn(content: unknown, name = 'nb.json'): string[] {
   const text = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content);
   return problemsOf({ files: { 'latchkey.yaml': YAML, [`texts/${name}`]: text } }).map((line) => {
     const [, message] = /^templates\.translations_path: .*\/texts\/(.*) \(latchkey\.yaml:2:22\)$/.exec(line) ?? [];
@@ -24,10 +24,10 @@ test('reads texts from files named by language and ignores other files', () => {
 });
 
 test('an unknown text is rejected with its position and a suggestion', () => {
-  expect(complaints('{\n  "login.title": "Logg inn",\n  "login.titel": "Logg inn"\n}')).toEqual([
+  expect(problemsIn('{\n  "login.title": "Logg inn",\n  "login.titel": "Logg inn"\n}')).toEqual([
     'nb.json:3:3: login.titel: unknown key; did you mean "login.title"?',
   ]);
-  expect(complaints({ 'completely.different.thing': 'x' })).toEqual([
+  expect(problemsIn({ 'completely.different.thing': 'x' })).toEqual([
     'nb.json:1:2: completely.different.thing: unknown key',
   ]);
 });
@@ -40,7 +40,7 @@ test.each([
   ['', 'expected a string'],
   [7, 'expected a string'],
 ])('a text with the variable {client} is rejected as %j', (text, expected) => {
-  expect(complaints({ 'login.continue': text })).toEqual([`nb.json:1:2: login.continue: ${expected}`]);
+  expect(problemsIn({ 'login.continue': text })).toEqual([`nb.json:1:2: login.continue: ${expected}`]);
 });
 
 test.each([
@@ -54,28 +54,28 @@ test.each([
     expect.stringMatching(/^(?:cannot be formatted|is not a valid message): /),
   ],
 ])('a count is rejected as %j', (text, expected) => {
-  const [found, ...more] = complaints({ 'login.rate_limit_exceeded': text });
+  const [found, ...more] = problemsIn({ 'login.rate_limit_exceeded': text });
   expect(more).toEqual([]);
   expect(found?.replace('nb.json:1:2: login.rate_limit_exceeded: ', '')).toEqual(expected);
 });
 
 test('a count can be written with and without plural forms, and with those of numbers', () => {
   for (const text of ['Vent {minutes} minutter', '{minutes, plural, =1 {ett minutt} other {# minutter}}'])
-    expect(complaints({ 'login.rate_limit_exceeded': text })).toEqual([]);
+    expect(problemsIn({ 'login.rate_limit_exceeded': text })).toEqual([]);
 });
 
 test('an invalid translation file is rejected', () => {
-  expect(complaints('{"login.title": ')).toEqual([expect.stringMatching(/^nb\.json:1:\d+: not valid JSON$/)]);
-  expect(complaints('[]')).toEqual(['nb.json is not a JSON object that maps keys to texts']);
-  expect(complaints(Buffer.from([0xff]))).toEqual(['nb.json is not UTF-8']);
-  expect(complaints(' '.repeat(1024 * 1024 + 1))).toEqual(['nb.json is larger than 1024 KiB']);
-  expect(complaints('{}', 'norsk bokmål.json')).toEqual([
+  expect(problemsIn('{"login.title": ')).toEqual([expect.stringMatching(/^nb\.json:1:\d+: not valid JSON$/)]);
+  expect(problemsIn('[]')).toEqual(['nb.json is not a JSON object that maps keys to texts']);
+  expect(problemsIn(Buffer.from([0xff]))).toEqual(['nb.json is not UTF-8']);
+  expect(problemsIn(' '.repeat(1024 * 1024 + 1))).toEqual(['nb.json is larger than 1024 KiB']);
+  expect(problemsIn('{}', 'norsk bokmål.json')).toEqual([
     'norsk bokmål.json is not named after a language; expected a name like pt-BR.json',
   ]);
-  expect(complaints('{}', 'pt_BR.json')).toEqual([
+  expect(problemsIn('{}', 'pt_BR.json')).toEqual([
     'pt_BR.json is not named after a language; expected a name like pt-BR.json',
   ]);
-  expect(complaints('{}', 'pt-br.json')).toEqual(['pt-br.json must be named pt-BR.json']);
+  expect(problemsIn('{}', 'pt-br.json')).toEqual(['pt-br.json must be named pt-BR.json']);
   expect(problemsOf({ files: { 'latchkey.yaml': YAML } })).toEqual([
     expect.stringMatching(/^templates\.translations_path: cannot read the directory .*\/texts: no such file/),
   ]);

@@ -5,12 +5,12 @@ import { attackedService, C1, type HeldTokens, HOMESERVER_SECRET, SETTINGS } fro
 import { headerOf, type RawAnswer } from '../attacks/raw-http.ts';
 import { membersOf, rootFields } from './schema-walk.ts';
 
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const WHO = '{ viewer { __typename ... on User { username } } }';
 
 const attacked = attackedService({
   graphql: { oauth2_access: true },
-  rate_limiting: { ...SETTINGS.rate_limiting, graphql: { authenticated: AMPLE, anonymous: AMPLE } },
+  rate_limiting: { ...SETTINGS.rate_limiting, graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT } },
 });
 
 async function ask(query: string, headers: readonly (readonly [string, string])[]): Promise<RawAnswer> {

@@ -14,20 +14,20 @@ const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
 const OTHER_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3X';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const SCOPE = 'openid urn:mas:graphql:*';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 /** Settings with limits that are never reached by accident. */
 export const SETTINGS = {
   rate_limiting: {
-    graphql: { authenticated: AMPLE, anonymous: AMPLE },
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
     email_authentication: {
-      per_ip: AMPLE,
-      per_address: AMPLE,
-      emails_per_session: AMPLE,
-      attempt_per_session: AMPLE,
+      per_ip: HIGH_LIMIT,
+      per_address: HIGH_LIMIT,
+      emails_per_session: HIGH_LIMIT,
+      attempt_per_session: HIGH_LIMIT,
     },
-    account_recovery: { per_ip: AMPLE, per_address: AMPLE },
+    account_recovery: { per_ip: HIGH_LIMIT, per_address: HIGH_LIMIT },
   },
   homeserver: { kind: 'none', homeserver: 'example.test', secret: 'the-secret-that-the-homeserver-shares' },
   account: { login_with_email_allowed: true, password_recovery_enabled: true },

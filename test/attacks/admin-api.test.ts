@@ -18,7 +18,7 @@ const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-homeserver';
-const AMPLE = { burst: 1_000_000, per_second: 10_000 };
+const HIGH_LIMIT = { burst: 1_000_000, per_second: 10_000 };
 
 const clock = new FakeClock();
 let service: TestService;
@@ -29,8 +29,8 @@ beforeAll(async () => {
   service = await startService(
     {
       rate_limiting: {
-        admin_token: { per_ip: AMPLE },
-        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+        admin_token: { per_ip: HIGH_LIMIT },
+        login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
       },
       limits: { handler_timeout: '10m' },
       homeserver: { kind: 'none', homeserver: 'example.test', secret: SECRET },

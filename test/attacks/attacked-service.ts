@@ -57,7 +57,7 @@ function clientSettings(method: string, { id, secret, callback }: AttackedClient
   return secret === undefined ? base : { ...base, client_secret: secret };
 }
 
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 export const CLIENT_SETTINGS = [
   { ...clientSettings('client_secret_basic', C1), post_logout_redirect_uris: [SIGNED_OUT] },
@@ -75,11 +75,11 @@ export const SETTINGS = {
   clients: CLIENT_SETTINGS,
   homeserver: { kind: 'none', homeserver: 'example.test', secret: HOMESERVER_SECRET },
   rate_limiting: {
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-    registration: AMPLE,
-    account_recovery: { per_ip: AMPLE, per_address: AMPLE },
-    registration_check: AMPLE,
-    client_registration: { per_ip: AMPLE },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+    registration: HIGH_LIMIT,
+    account_recovery: { per_ip: HIGH_LIMIT, per_address: HIGH_LIMIT },
+    registration_check: HIGH_LIMIT,
+    client_registration: { per_ip: HIGH_LIMIT },
   },
   policy: { data: { admin_users: ['adele'] } },
   account: { login_with_email_allowed: true, password_registration_enabled: true, password_recovery_enabled: true },

@@ -35,9 +35,9 @@ import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 const WRONG_PASSWORD = 'what amira types by mistake';
 /** Shorter texts are not secrets and could match by accident. */
 const LEAST_LENGTH = 8;
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const attacked = attackedService(
-  { rate_limiting: { ...SETTINGS.rate_limiting, client_authentication: { per_client: AMPLE } } },
+  { rate_limiting: { ...SETTINGS.rate_limiting, client_authentication: { per_client: HIGH_LIMIT } } },
   // A swapped row causes this error. Nothing else here does.
   {
     arePasswordsChosen: true,

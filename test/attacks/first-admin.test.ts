@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { registerWholly } from '#test/support/registering.ts';
+import { registerCompletely } from '#test/support/registering.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 
@@ -33,7 +33,7 @@ test('no page can create an administrator (S-172)', async () => {
 });
 
 test('the first user to register has no additional rights (S-172)', async () => {
-  await registerWholly(new Browser({ listener: service.address, publicBase: service.publicBase }), 'quick');
+  await registerCompletely(new Browser({ listener: service.address, publicBase: service.publicBase }), 'quick');
   expect(await sql(service.database, 'select username, can_request_admin from users')).toEqual([
     { username: 'quick', can_request_admin: false },
   ]);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
-import { beginRegistration, registerUpToFinish, registerWholly } from '../support/registering.ts';
+import { beginRegistration, registerCompletely, registerUpToFinish } from '../support/registering.ts';
 import { until } from '../support/route-server.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { bundleWorker } from '../support/worker-entry.ts';
@@ -105,6 +105,6 @@ describe('names in policy.data.admin_users without an account (S-177)', () => {
   });
 
   test('do not affect other names', async () => {
-    expect((await registerWholly(browserAt(service), 'adele.')).status).toBe(303);
+    expect((await registerCompletely(browserAt(service), 'adele.')).status).toBe(303);
   });
 });

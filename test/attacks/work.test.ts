@@ -16,12 +16,12 @@ const TIMEOUT_MS = 900_000;
 const FORM_BYTES = 65_000;
 const GRAPHQL_BYTES = 250_000;
 const HEADER_BYTES = 7000;
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 const attacked = new AttackedService(
   {
     ...SETTINGS,
-    rate_limiting: { ...SETTINGS.rate_limiting, graphql: { anonymous: AMPLE }, par: { per_client: AMPLE } },
+    rate_limiting: { ...SETTINGS.rate_limiting, graphql: { anonymous: HIGH_LIMIT }, par: { per_client: HIGH_LIMIT } },
     limits: { work: { per_address: { burst: '500ms', per_second: '1ms' } } },
   },
   { arePasswordsChosen: true, expectedStatuses: [503] },

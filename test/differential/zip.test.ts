@@ -7,7 +7,7 @@ import { type Entry, fromBuffer } from 'yauzl';
 import { ZipArchive } from '#platform/zip/zip-archive.ts';
 import { compare } from './compare.ts';
 
-const AMPLE = { maxBytes: 10_000_000, maxContentBytes: 10_000_000 };
+const HIGH_LIMIT = { maxBytes: 10_000_000, maxContentBytes: 10_000_000 };
 
 interface Written {
   readonly now: number;
@@ -27,7 +27,7 @@ const written: fc.Arbitrary<Written> = fc.record({
 });
 
 async function archiveOf({ now, files }: Written): Promise<Buffer> {
-  const archive = new ZipArchive(now, AMPLE);
+  const archive = new ZipArchive(now, HIGH_LIMIT);
   for (const { name, parts } of files) {
     await archive.add(name, async (write) => {
       for (const part of parts) await write(part);

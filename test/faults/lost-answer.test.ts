@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { Cable } from '../support/cable.js';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.js';
+import { NetworkLink } from '../support/network-link.js';
 import { Program, stopProcess } from '../support/program.js';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
@@ -25,7 +25,7 @@ const CONSUMING = 'set consumed_at';
 let folder: string;
 let base: string;
 let db: TestDatabase;
-let cable: Cable;
+let cable: NetworkLink;
 let program: Program;
 let service: ChildProcess;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
   const target = parseConnectionUri(db.connectionString);
   const [proxyPort, ownPort] = [await freePort(), await freePort()];
-  cable = new Cable({ host: target.host ?? '127.0.0.1', port: target.port ?? 5432 });
+  cable = new NetworkLink({ host: target.host ?? '127.0.0.1', port: target.port ?? 5432 });
   await cable.listen(proxyPort);
   base = `http://127.0.0.1:${ownPort}/`;
   const account = [target.user, target.password].filter((part) => part !== undefined).map(encodeURIComponent);

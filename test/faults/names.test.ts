@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { insertTestAccount } from '../support/accounts.ts';
 import { Browser } from '../support/browser.ts';
-import { Cable } from '../support/cable.js';
 import { ChatClient } from '../support/chat-client.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.js';
 import { NameServer } from '../support/name-server.ts';
+import { NetworkLink } from '../support/network-link.js';
 import { mayMount, nodeWithFiles } from '../support/own-files.ts';
 import { Program, stopProcess } from '../support/program.js';
 import { startSmtpPeer } from '../support/smtp-peer.ts';
@@ -41,12 +41,12 @@ test.runIf(mayMount())(
       password,
       database,
     } = parseConnectionUri(db.connectionString);
-    const [cablePort, port] = [await freePort(), await freePort()];
-    let cable = new Cable({ host, port: databasePort });
+    const [linkPort, port] = [await freePort(), await freePort()];
+    let cable = new NetworkLink({ host, port: databasePort });
     const moveTo = async (address: string): Promise<void> => {
       cable.close();
-      cable = new Cable({ host, port: databasePort });
-      await cable.listen(cablePort, address);
+      cable = new NetworkLink({ host, port: databasePort });
+      await cable.listen(linkPort, address);
     };
     await moveTo(FIRST);
     names.answer = FIRST;
@@ -55,7 +55,7 @@ test.runIf(mayMount())(
     const account = [user, password].filter((part) => part !== undefined).map(encodeURIComponent);
     const program = new Program(folder, {
       data_dir: join(folder, 'data'),
-      database: { uri: `postgresql://${account.join(':')}@db.example.test:${cablePort}/${database}?sslmode=disable` },
+      database: { uri: `postgresql://${account.join(':')}@db.example.test:${linkPort}/${database}?sslmode=disable` },
       http: {
         public_base: base,
         listeners: [{ resources: ['discovery', 'oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],
@@ -144,18 +144,18 @@ test.runIf(mayMount())(
       issuer,
       ...Object.fromEntries(endpoints.map((endpoint, index) => [endpoint, `${issuer}${paths[index]}`])),
     };
-    const cables: Cable[] = [];
+    const cables: NetworkLink[] = [];
     /** Moves the peers. The previous address goes silent and does not even close connections. */
     const moveTo = async (address: string): Promise<void> => {
       for (const cable of cables) cable.cut();
       for (const [port, peerPort] of peers) {
-        const cable = new Cable({ host: '127.0.0.1', port: peerPort }, { isDatabase: false });
+        const cable = new NetworkLink({ host: '127.0.0.1', port: peerPort }, { isDatabase: false });
         await cable.listen(port, address);
         cables.push(cable);
       }
     };
     const { host = '127.0.0.1', port = 5432, user, password, database } = parseConnectionUri(db.connectionString);
-    const databaseCable = new Cable({ host, port });
+    const databaseCable = new NetworkLink({ host, port });
     await databaseCable.listen(ports.db);
     const account = [user, password].filter((part) => part !== undefined).map(encodeURIComponent);
     const base = `http://127.0.0.1:${ports.own}/`;

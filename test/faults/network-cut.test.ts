@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { Cable } from '../support/cable.js';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.js';
+import { NetworkLink } from '../support/network-link.js';
 import { Program, stopProcess } from '../support/program.js';
 import { registerUpToFinish } from '../support/registering.ts';
 
@@ -27,7 +27,7 @@ const HEALED = { timeout: 5_000, interval: 50 };
 
 interface Instance {
   readonly base: string;
-  readonly cable: Cable;
+  readonly cable: NetworkLink;
   readonly program: Program;
   readonly process: ChildProcess;
 }
@@ -58,9 +58,9 @@ async function startInstance(database: Readonly<Record<string, unknown>> = {}): 
     password,
     database: name,
   } = parseConnectionUri(db.connectionString);
-  const cable = new Cable({ host, port: databasePort });
-  const [cablePort, port] = [await freePort(), await freePort()];
-  await cable.listen(cablePort);
+  const cable = new NetworkLink({ host, port: databasePort });
+  const [linkPort, port] = [await freePort(), await freePort()];
+  await cable.listen(linkPort);
   const base = `http://127.0.0.1:${port}/`;
   const account = [user, password].filter((part) => part !== undefined).map(encodeURIComponent);
   const program = new Program(
@@ -68,7 +68,7 @@ async function startInstance(database: Readonly<Record<string, unknown>> = {}): 
     {
       data_dir: join(folder, `data-${port}`),
       database: {
-        uri: `postgresql://${account.join(':')}@127.0.0.1:${cablePort}/${name}?sslmode=disable`,
+        uri: `postgresql://${account.join(':')}@127.0.0.1:${linkPort}/${name}?sslmode=disable`,
         ...database,
       },
       http: {
@@ -138,11 +138,11 @@ async function countRows(from: string): Promise<number> {
 }
 
 describe('for longer than the statement timeout', () => {
-  test.concurrent.for<[string, (cable: Cable) => void]>([
-    ['traffic to the database', (cable: Cable) => cable.cut(['requests'])],
-    ['traffic from the database', (cable: Cable) => cable.cut(['answers'])],
-    ['all traffic in both directions', (cable: Cable) => cable.cut()],
-    ['traffic on connections that a middlebox forgot', (cable: Cable) => cable.forgetConnections()],
+  test.concurrent.for<[string, (cable: NetworkLink) => void]>([
+    ['traffic to the database', (cable: NetworkLink) => cable.cut(['requests'])],
+    ['traffic from the database', (cable: NetworkLink) => cable.cut(['answers'])],
+    ['all traffic in both directions', (cable: NetworkLink) => cable.cut()],
+    ['traffic on connections that a middlebox forgot', (cable: NetworkLink) => cable.forgetConnections()],
   ])(
     'F-08: %s is dropped: 503 in time, acknowledged changes hold, and service within 5 s of its end',
     {

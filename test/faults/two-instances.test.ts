@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Cable } from '../support/cable.js';
 import { freePort } from '../support/free-port.js';
+import { NetworkLink } from '../support/network-link.js';
 import { startPostgresServer, type TestServer } from '../support/postgres-server.ts';
 import { killProcess, Program, stopProcess } from '../support/program.js';
 
@@ -21,7 +21,7 @@ const LONG_MS = 120_000;
 interface Instance {
   readonly base: string;
   readonly program: Program;
-  readonly cable: Cable;
+  readonly cable: NetworkLink;
   process: ChildProcess;
   /** Whether the load balancer considers it up. */
   isUp: boolean;
@@ -39,13 +39,13 @@ beforeAll(async () => {
   database = await startPostgresServer();
   const ports = [await freePort(), await freePort()];
   for (const [index, port] of ports.entries()) {
-    const cable = new Cable(database);
-    const cablePort = await freePort();
-    await cable.listen(cablePort);
+    const cable = new NetworkLink(database);
+    const linkPort = await freePort();
+    await cable.listen(linkPort);
     const base = `http://127.0.0.1:${port}/`;
     const settings = {
       data_dir: join(folder, `data-${index}`),
-      database: { uri: `postgres://tests@127.0.0.1:${cablePort}/postgres?sslmode=disable` },
+      database: { uri: `postgres://tests@127.0.0.1:${linkPort}/postgres?sslmode=disable` },
       http: {
         public_base: `http://127.0.0.1:${ports[0]}/`,
         listeners: [{ resources: ['oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],

@@ -16,7 +16,7 @@ import {
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const SECRET = 'shared-secret-of-the-test';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENTS = 100;
 const DEVICES = ['DEVICEAAAA', 'DEVICEBBBB', 'DEVICECCCC', 'DEVICEDDDD'];
 const API = 'urn:chat:client:api:*';
@@ -50,7 +50,7 @@ beforeAll(async () => {
     homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
     clients: [chatClientSettings(CLIENT, { first_party: true })],
     passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] },
-    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+    rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
   };
   first = await startService(settings, { clock, expectedErrors: BUSY });
   second = await startService(settings, { clock, like: first, expectedErrors: BUSY });

@@ -33,7 +33,7 @@ import { loadStatements } from '../plans/registered-statements.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const DAY = 86_400;
 
 const clock = new FakeClock();
@@ -56,7 +56,7 @@ interface SignedIn {
 
 beforeAll(async () => {
   homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  const limits = { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } };
+  const limits = { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } };
   const common = {
     rate_limiting: limits,
     experimental: { session_limit: { soft_limit: 5, hard_limit: 5, dangerous_hard_limit_eviction: true } },

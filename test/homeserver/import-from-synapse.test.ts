@@ -56,7 +56,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
         password_config: { pepper: PEPPER },
         bcrypt_rounds: 4,
         registration_shared_secret: REGISTRATION_SECRET,
-        rc_login: Object.fromEntries(['address', 'account', 'failed_attempts'].map((one) => [one, AMPLE])),
+        rc_login: Object.fromEntries(['address', 'account', 'failed_attempts'].map((one) => [one, HIGH_LIMIT])),
       },
     });
     await makePeople();
@@ -87,7 +87,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
     if (directory !== undefined) rmSync(directory, { recursive: true });
   });
 
-  const AMPLE = { per_second: 1000, burst_count: 1000 };
+  const HIGH_LIMIT = { per_second: 1000, burst_count: 1000 };
 
   function settings() {
     return {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { MatrixJsSdkApp } from '#test/support/chat-apps/matrix-js-sdk.ts';
+import { type HomeserverSetup, startHomeserverSetup } from './homeserver-setup.ts';
 import { SEQUENCES } from './sequences/sequences.ts';
-import { startWorld, type World } from './world.ts';
 
 describe('a chat client with matrix-js-sdk', () => {
-  let world: World;
+  let world: HomeserverSetup;
 
   beforeAll(async () => {
-    world = await startWorld({
+    world = await startHomeserverSetup({
       protocolName: 'matrix',
       make: (address) => new MatrixJsSdkApp(address),
       secret: 'shared-secret-of-the-test',

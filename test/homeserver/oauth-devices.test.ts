@@ -19,7 +19,7 @@ import {
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const SECRET = 'shared-secret-of-the-test';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const PHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Safari/604.1';
 
 async function jsonOf(response: Promise<Response>): Promise<Record<string, unknown>> {
@@ -48,7 +48,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
         homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
         clients: [chatClientSettings(CLIENT, { first_party: true })],
         passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] },
-        rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+        rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
       },
       { clock, expectedErrors: ['503 Service Unavailable'] },
     );

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PlainHttpApp } from '#test/support/chat-apps/plain-http.ts';
+import { type HomeserverSetup, startHomeserverSetup } from './homeserver-setup.ts';
 import { ANY_PROTOCOL } from './sequences/sequences.ts';
-import { startWorld, type World } from './world.ts';
 
 describe('I-28: a chat client without a library, with another protocol name', () => {
-  let world: World;
+  let world: HomeserverSetup;
 
   beforeAll(async () => {
-    world = await startWorld({
+    world = await startHomeserverSetup({
       protocolName: 'chat',
       make: (address, protocolName) => new PlainHttpApp(address, protocolName),
       secret: 'shared-secret-of-the-test',

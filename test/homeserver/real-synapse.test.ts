@@ -17,7 +17,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { freePort } from '#test/support/free-port.js';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { type RealSynapse, startRealSynapse } from '#test/support/real-synapse.ts';
-import { beginRegistration, openEstimator, registerWholly } from '#test/support/registering.ts';
+import { beginRegistration, openEstimator, registerCompletely } from '#test/support/registering.ts';
 import { until } from '#test/support/route-server.ts';
 import { type ScriptedIntrospection, startScriptedIntrospection } from '#test/support/scripted-introspection.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -30,9 +30,9 @@ import {
   takeClientStep,
 } from './client-conformance.ts';
 import { CONFORMANCE, EXCLUSIVE_NAMES, takeStep } from './conformance.ts';
+import { type HomeserverSetup, PASSWORD, startHomeserverSetup } from './homeserver-setup.ts';
 import { expectRefusal } from './sequences/sequence.ts';
 import { SEQUENCES } from './sequences/sequences.ts';
-import { PASSWORD, startWorld, type World } from './world.ts';
 
 const PYTHON = process.env['LATCHKEY_TEST_SYNAPSE'] ?? '';
 const NIO = fileURLToPath(new URL('nio-client.py', import.meta.url));
@@ -94,11 +94,11 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
   });
 
   describe('with the service and a chat client', () => {
-    let world: World;
+    let world: HomeserverSetup;
 
     beforeAll(async () => {
       const make = (address: string) => new MatrixJsSdkApp(address);
-      world = await startWorld({ protocolName: 'matrix', make, secret: SECRET, ports, synapse });
+      world = await startHomeserverSetup({ protocolName: 'matrix', make, secret: SECRET, ports, synapse });
     });
 
     afterAll(async () => await world?.stop());
@@ -303,7 +303,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
     });
 
     test('while it is stopped, new registrations fail, and completed ones are provisioned afterwards', async () => {
-      await registerWholly(service.browser(), 'waiting');
+      await registerCompletely(service.browser(), 'waiting');
       await synapse.stop();
       await notifyHomeserver(service.core);
       const answer = await beginRegistration(service.browser(), { username: 'early' });

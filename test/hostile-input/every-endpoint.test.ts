@@ -9,7 +9,7 @@ import { attackedService, basic, C1, HOMESERVER_SECRET, P1 } from '../attacks/at
 import type { RequestLine } from '../support/log-expression.ts';
 import { acceptableForms, type HostileRequest, PLACEHOLDERS, written } from './hostile-request.ts';
 import { few, fieldName, hostileValue } from './hostile-values.ts';
-import { expectSoundAnswer, expectSoundLines } from './invariants.ts';
+import { expectValidLogLines, expectValidResponse } from './invariants.ts';
 import { cookieHeader, Victim } from './victim.ts';
 
 const SEED = 20_260_602;
@@ -121,13 +121,13 @@ test(
           const request = victim.readyToSend(sent.request);
           const logged = attacked.service.logLines().length;
           const answer = await attacked.ask(request);
-          const lines = expectSoundLines(attacked.service.logLines().slice(logged));
+          const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
           const where = `${sent.caller}: ${request.method} ${request.target} ${request.body ?? ''}`;
           expect(
             lines.map(({ status }) => status),
             where,
           ).toEqual([answer.status]);
-          expectSoundAnswer(answer, where);
+          expectValidResponse(answer, where);
           const requesters = lines.map(requesterOf);
           expect(rightRequesters(route, sent, answer.status), `${where} -> ${answer.status}`).toContain(requesters[0]);
           seen.add(requesters[0]);

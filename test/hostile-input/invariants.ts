@@ -7,7 +7,7 @@ import { parseRequestLine, type RequestLine } from '../support/log-expression.ts
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (DEBUG|INFO|WARN) [a-z_.0-9]+ \S/;
 
 /** Checks what holds for every response. @param where included in the failure message */
-export function expectSoundAnswer(answer: RawAnswer, where = ''): void {
+export function expectValidResponse(answer: RawAnswer, where = ''): void {
   expect(answer.status, `${where}: ${answer.body.slice(0, 200)}`).toBeLessThan(500);
   expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
   for (const name of ['server', 'x-powered-by', 'access-control-allow-credentials']) {
@@ -30,7 +30,7 @@ export function expectSoundAnswer(answer: RawAnswer, where = ''): void {
 }
 
 /** Returns the request lines among new log lines. Checks that every line is complete and reports no error. */
-export function expectSoundLines(lines: readonly string[]): RequestLine[] {
+export function expectValidLogLines(lines: readonly string[]): RequestLine[] {
   for (const line of lines) expect(line).toMatch(LOG_LINE);
   return lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine);
 }

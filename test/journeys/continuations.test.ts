@@ -5,7 +5,7 @@ import { insertTestAccount } from '../support/accounts.ts';
 import type { Browser, Shown } from '../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type PageService, startPages } from '../support/page-service.ts';
-import { openEstimator, registerWholly } from '../support/registering.ts';
+import { openEstimator, registerCompletely } from '../support/registering.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const PASSWORD = 'correct horse battery staple';
@@ -50,7 +50,7 @@ const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<S
     'register',
     async (query) => {
       people += 1;
-      return await registerWholly(service.browser(), `newcomer${people}`, query);
+      return await registerCompletely(service.browser(), `newcomer${people}`, query);
     },
   ],
 ];

@@ -11,7 +11,7 @@ const TV = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
 const LINK_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AD';
 const REDIRECT_URI = 'https://app.example/cb';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 10_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 10_000, per_second: 1000 };
 
 const clock = new FakeClock();
 let service: TestService;
@@ -42,7 +42,10 @@ beforeAll(async () => {
       ],
       account: { password_registration_enabled: true, password_recovery_enabled: true },
       email: { transport: 'file' },
-      rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE }, device_authorization: { per_client: AMPLE } },
+      rate_limiting: {
+        login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT },
+        device_authorization: { per_client: HIGH_LIMIT },
+      },
     },
     { clock },
   );

@@ -16,8 +16,8 @@ const CLIENT = {
   redirect_uris: [CALLBACK],
   first_party: true,
 };
-const AMPLE = { burst: 1000, per_second: 100 };
-const RATES = { login: { per_ip: AMPLE }, registration: AMPLE, registration_check: AMPLE };
+const HIGH_LIMIT = { burst: 1000, per_second: 100 };
+const RATES = { login: { per_ip: HIGH_LIMIT }, registration: HIGH_LIMIT, registration_check: HIGH_LIMIT };
 
 let worker: URL;
 beforeAll(async () => {

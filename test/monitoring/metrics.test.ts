@@ -20,7 +20,7 @@ const SECRET = 'confidential-secret';
 
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AE';
 const PASSWORD = 'right-hush-hush';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TLS = selfSigned(['inner.example'], { to: '20991231235959Z' });
 
 let service: TestService;
@@ -49,7 +49,7 @@ function settings() {
     telemetry: { metrics: { exporter: 'prometheus' } },
     account: { password_registration_enabled: true, password_recovery_enabled: true },
     email: { transport: 'file' },
-    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+    rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
     upstream_oauth2: {
       providers: [
         {

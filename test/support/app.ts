@@ -14,7 +14,7 @@ import { TEST_LIMITS } from './route-server.ts';
 
 const NO_WORKER = new URL('file:///no-strength-worker');
 const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
-const AMPLE = { burst: 100_000, perSecond: 1000 };
+const HIGH_LIMIT = { burst: 100_000, perSecond: 1000 };
 
 let defaults: Config | undefined;
 
@@ -45,13 +45,13 @@ export function testConfig(
     limits: { ...defaults.limits, ...TEST_LIMITS },
     rateLimiting: {
       ...defaults.rateLimiting,
-      login: { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE },
-      registration: AMPLE,
-      registrationCheck: AMPLE,
-      registrationToken: AMPLE,
-      accountRecovery: { perIp: AMPLE, perAddress: AMPLE },
-      clientRegistration: { perIp: AMPLE },
-      clientAuthentication: { perClient: AMPLE },
+      login: { perIp: HIGH_LIMIT, perAccount: HIGH_LIMIT, perKnownBrowser: HIGH_LIMIT },
+      registration: HIGH_LIMIT,
+      registrationCheck: HIGH_LIMIT,
+      registrationToken: HIGH_LIMIT,
+      accountRecovery: { perIp: HIGH_LIMIT, perAddress: HIGH_LIMIT },
+      clientRegistration: { perIp: HIGH_LIMIT },
+      clientAuthentication: { perClient: HIGH_LIMIT },
     },
   };
 }

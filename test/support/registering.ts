@@ -35,7 +35,7 @@ export async function registerUpToFinish(browser: Browser, username: string, que
 }
 
 /** Completes all steps. @returns the response of `finish` */
-export async function registerWholly(browser: Browser, username: string, query = ''): Promise<Shown> {
+export async function registerCompletely(browser: Browser, username: string, query = ''): Promise<Shown> {
   return await browser.get(await registerUpToFinish(browser, username, query));
 }
 

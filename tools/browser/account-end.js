@@ -19,7 +19,7 @@ export async function endAccounts({ browser, latchkey, homeserver, withPassword,
 /** A user who is not signed in, and cancels twice. */
 async function endWithPassword({ browser, latchkey, homeserver, username }) {
   const { base } = latchkey;
-  await withPage(browser, async (page, troubles) => {
+  await withPage(browser, async (page, browserErrors) => {
     await page.goto(base + ACTION);
     await signIn(page, username);
     const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
@@ -60,7 +60,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
     await page.waitForURL(/\/login\?kind=manage_account$/);
     await signIn(page, username);
     await page.getByText('Incorrect username or password.').waitFor();
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   });
 }
 
@@ -94,7 +94,7 @@ async function proveAgain(page, dialog, base) {
 
 /** A signed-in user without a password, who types the complete user ID instead. */
 async function endWithoutPassword({ browser, latchkey, homeserver, username }) {
-  await withPage(browser, async (page, troubles) => {
+  await withPage(browser, async (page, browserErrors) => {
     await page.goto(`${latchkey.base}account/`);
     await signIn(page, username);
     await heading(page, 'Profile');
@@ -117,7 +117,7 @@ async function endWithoutPassword({ browser, latchkey, homeserver, username }) {
     await seeEnd({ page, latchkey, homeserver, username, isErased: false });
     await page.reload();
     await page.waitForURL(/\/login\?kind=manage_account$/);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   });
 }
 

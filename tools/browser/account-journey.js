@@ -55,7 +55,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
   const page = await context.newPage();
   try {
     await signIn(await other.newPage(), base, username);
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     const heard = await hearAnnouncements(page);
     await signIn(page, base, username);
     // Before there is an address that would be notified.
@@ -97,7 +97,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     heard.check(ANNOUNCED.account);
     // Chromium logs these errors for mocked responses.
     assert.deepEqual(
-      troubles.filter((text) => !/status of (?:404|503)/.test(text)),
+      browserErrors.filter((text) => !/status of (?:404|503)/.test(text)),
       [],
     );
   } catch (error) {

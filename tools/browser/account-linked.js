@@ -12,7 +12,7 @@ export const LINKED_OPERATIONS = ['LinkableProviderList', 'LinkedAccountList', '
 
 /** Links an account at another service, sees why it cannot be unlinked, and unlinks it. */
 export async function linkAndUnlink({ browser, latchkey, username }) {
-  await withPage(browser, async (page, troubles) => {
+  await withPage(browser, async (page, browserErrors) => {
     await blockFonts(page);
     const heard = await hearAnnouncements(page);
     await page.goto(`${latchkey.base}account/`);
@@ -57,6 +57,6 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await page.getByRole('link', { name: 'Link Quayside Club' }).waitFor();
     assert.deepEqual(await latchkey.sql('select id from upstream_links where user_id is not null'), []);
     heard.check(ANNOUNCED.linked);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   });
 }

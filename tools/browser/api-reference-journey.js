@@ -94,7 +94,7 @@ export async function callFromReference({ browser, base, username }) {
   const context = await browser.newContext({ locale: 'en' });
   try {
     const page = await context.newPage();
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     const hosts = new Set();
     context.on('request', (request) => hosts.add(new URL(request.url()).origin));
     await page.goto(`${base}api/doc/`);
@@ -106,7 +106,7 @@ export async function callFromReference({ browser, base, username }) {
     const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
     assert.equal(kept, '[{},{}]', 'nothing that outlives the page');
     assert.deepEqual([...hosts], [new URL(base).origin], 'nothing comes from elsewhere');
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   } finally {
     await context.close();
   }

@@ -30,7 +30,7 @@ export async function obeyChatClients({ browser, base, homeserver, username }) {
 }
 
 async function signOutDevice(browser, base, username) {
-  await withPage(browser, async (page, troubles) => {
+  await withPage(browser, async (page, browserErrors) => {
     await page.goto(`${base}account/?action=org.chat.device_delete&device_id=LOSTPHONE`);
     await signIn(page, username);
     const dialog = page.getByRole('dialog');
@@ -40,7 +40,7 @@ async function signOutDevice(browser, base, username) {
     await tabTo(page, dialog.getByRole('button', { name: 'Sign out' }));
     await page.keyboard.press('Enter');
     await page.getByText('This session ended on').waitFor();
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   });
 }
 
@@ -56,7 +56,7 @@ async function allowReset(browser, client, address, username) {
     const opened = opener.waitForEvent('popup');
     await opener.evaluate((url) => void open(url), address);
     const page = await opened;
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     await signIn(page, username);
     await heading(page, 'Reset your encryption identity?');
     await checkWithAxe(page);
@@ -68,7 +68,7 @@ async function allowReset(browser, client, address, username) {
     await checkWithAxe(page);
     await opener.waitForFunction(() => document.title === 'authDone');
     assert.equal((await client.replaceKeys(KEYS[1])).status, 200);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   });
 }
 

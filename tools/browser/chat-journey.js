@@ -13,7 +13,7 @@ export async function signInToChat({ browser, base, relyingParty, javaScriptEnab
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
   try {
     const page = await context.newPage();
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     const client = new ChatClient(base);
     assert.deepEqual(await client.waysToSignIn(), ['m.login.password', 'm.login.sso', 'm.login.token']);
 
@@ -36,7 +36,7 @@ export async function signInToChat({ browser, base, relyingParty, javaScriptEnab
     assert.match(await page.getByRole('main').innerText(), /Already used/);
     await client.signOut(accessToken);
     assert.deepEqual(
-      troubles.filter((text) => !text.includes('status of 410')),
+      browserErrors.filter((text) => !text.includes('status of 410')),
       [],
     );
     return expectedLines(`user:${ID}(${username})`);

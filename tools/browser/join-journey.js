@@ -16,7 +16,7 @@ export async function joinByMail({ browser, latchkey, mails, javaScriptEnabled, 
   const context = await browser.newContext({ javaScriptEnabled, locale });
   try {
     const page = await context.newPage();
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     await begin(page, base, username);
     if (token !== undefined) await showToken(page, token);
     expectStep(page, 'verify-email');
@@ -43,7 +43,7 @@ export async function joinByMail({ browser, latchkey, mails, javaScriptEnabled, 
     await page.goto(form);
     assert.equal(await page.locator('input[name=code]').count(), 0, 'a registration ends once');
     await signInAgain(page, base, username);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
     return [first, second];
   } finally {
     await context.close();

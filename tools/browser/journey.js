@@ -12,7 +12,7 @@ export async function travel({ browser, base, relyingParty, colorScheme, javaScr
   const context = await browser.newContext({ colorScheme, javaScriptEnabled, locale: 'en' });
   try {
     const page = await context.newPage();
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     await register(page, base, username, javaScriptEnabled);
     await press(page, page.getByRole('button', { name: 'Sign out' }));
     assert.equal(page.url(), `${base}login`);
@@ -29,7 +29,7 @@ export async function travel({ browser, base, relyingParty, colorScheme, javaScr
     await press(page, page.getByRole('button', { name: 'Sign out' }));
     await page.goto(base);
     assert.ok(await page.getByRole('link', { name: 'Sign in' }).isVisible());
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
     return expectedLines(`user:${subject}(${username})`);
   } finally {
     await context.close();
@@ -38,10 +38,10 @@ export async function travel({ browser, base, relyingParty, colorScheme, javaScr
 
 /** Collects script errors and all console messages, such as policy violations. */
 export function watch(page) {
-  const troubles = [];
-  page.on('pageerror', (error) => troubles.push(`page error: ${error.message}`));
-  page.on('console', (message) => troubles.push(`console: ${message.text()}`));
-  return troubles;
+  const browserErrors = [];
+  page.on('pageerror', (error) => browserErrors.push(`page error: ${error.message}`));
+  page.on('console', (message) => browserErrors.push(`console: ${message.text()}`));
+  return browserErrors;
 }
 
 async function register(page, base, username, hasScript) {

@@ -22,7 +22,7 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
   let { base } = latchkey;
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();
-  const troubles = watch(page);
+  const browserErrors = watch(page);
   const heard = await hearAnnouncements(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
@@ -85,10 +85,10 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
 
     await remove(page, base);
     heard.check(ANNOUNCED.passkeys);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   } catch (error) {
     const shown = await page.locator('body').innerText();
-    throw new Error(`${error.message}\n${page.url()} shows: ${shown}\n${troubles.join('\n')}`, { cause: error });
+    throw new Error(`${error.message}\n${page.url()} shows: ${shown}\n${browserErrors.join('\n')}`, { cause: error });
   } finally {
     await context.close();
   }

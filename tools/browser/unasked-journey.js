@@ -16,7 +16,7 @@ export async function registerUnasked({ browser, latchkey, mails, javaScriptEnab
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
   try {
     const page = await context.newPage();
-    const troubles = watch(page);
+    const browserErrors = watch(page);
     await blockFonts(page);
     await page.goto(`${latchkey.base}login`);
     await press(page, page.getByRole('link', { name: 'Continue with Quayside Club' }));
@@ -32,7 +32,7 @@ export async function registerUnasked({ browser, latchkey, mails, javaScriptEnab
     await page.waitForURL(latchkey.base);
     assert.match(await page.getByRole('main').innerText(), new RegExp(username));
     assert.deepEqual(await addressesOf(latchkey, username), [login.includes('@') ? login : `${username}@mail.example`]);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
   } finally {
     await context.close();
   }

@@ -75,12 +75,12 @@ async function inBrowser({ browser, javaScriptEnabled }, journey) {
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
   try {
     const page = await context.newPage();
-    const troubles = [];
-    page.on('pageerror', (error) => troubles.push(`page error: ${error.message}`));
-    page.on('console', (message) => troubles.push(`console: ${message.text()}`));
+    const browserErrors = [];
+    page.on('pageerror', (error) => browserErrors.push(`page error: ${error.message}`));
+    page.on('console', (message) => browserErrors.push(`console: ${message.text()}`));
     await blockFonts(page);
     const lines = await journey(page);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(browserErrors, []);
     return lines;
   } finally {
     await context.close();

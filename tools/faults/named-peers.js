@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Cable } from '../../test/support/cable.js';
 import { freePort } from '../../test/support/free-port.js';
+import { NetworkLink } from '../../test/support/network-link.js';
 import { loadTypeScript } from '../browser/load-typescript.js';
 
 const { Browser } = await loadTypeScript('test/support/browser.ts');
@@ -63,7 +63,7 @@ export class NamedPeers {
     this.#moves += 1;
     const address = `127.0.0.${1 + this.#moves}`;
     for (const { port, server, isDatabase } of this.#peers.values()) {
-      const cable = new Cable(server, { isDatabase });
+      const cable = new NetworkLink(server, { isDatabase });
       await cable.listen(port, address);
       this.#cables.push(cable);
     }

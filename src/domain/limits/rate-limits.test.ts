@@ -22,7 +22,7 @@ afterAll(() => testDatabase.drop());
 
 const bucket = (key: string, burst: number, perSecond: number): Bucket => ({ key, limiter: { burst, perSecond } });
 
-async function takeOften(buckets: readonly Bucket[], times: number): Promise<number> {
+async function takeRepeatedly(buckets: readonly Bucket[], times: number): Promise<number> {
   const taken = await Promise.all(Array.from({ length: times }, () => takeTokens(database, clock, buckets)));
   return taken.filter((one) => one.ok).length;
 }
@@ -35,40 +35,40 @@ describe('token buckets', () => {
     [7, 7 / 3],
     [100, 100 / 3600],
   ])('a burst of %i at %f per second allows exactly that many at once', async (burst, perSecond) => {
-    expect(await takeOften([bucket(`burst ${burst}`, burst, perSecond)], burst + 5)).toBe(burst);
+    expect(await takeRepeatedly([bucket(`burst ${burst}`, burst, perSecond)], burst + 5)).toBe(burst);
   });
 
   test('F-14: a bucket emptied while the clock was ahead is full once it was set back', async () => {
     const [requests, failures] = [[bucket('of later', 3, 0.1)], bucket('failures of later', 3, 0.1)];
     clock.advanceSeconds(3600);
-    expect(await takeOften(requests, 5)).toBe(3);
+    expect(await takeRepeatedly(requests, 5)).toBe(3);
     for (let count = 0; count < 5; count += 1) await countFailure(database, clock, failures);
     expect(await isBucketEmpty(database, clock, failures)).toBe(true);
     clock.advanceSeconds(-3600);
     expect(await isBucketEmpty(database, clock, failures)).toBe(false);
     expect(await countFailure(database, clock, failures)).toBe(0);
-    expect(await takeOften(requests, 5)).toBe(3);
+    expect(await takeRepeatedly(requests, 5)).toBe(3);
     // The bucket stays empty within the tolerated clock difference between two instances.
     clock.advanceSeconds(-60);
-    expect(await takeOften(requests, 5)).toBe(0);
+    expect(await takeRepeatedly(requests, 5)).toBe(0);
     clock.advanceSeconds(60);
   });
 
   test('tokens return one by one, never more than the burst', async () => {
     const refilled = [bucket('refilled', 3, 0.1)];
-    expect(await takeOften(refilled, 5)).toBe(3);
+    expect(await takeRepeatedly(refilled, 5)).toBe(3);
     expect(await takeTokens(database, clock, refilled)).toEqual({ ok: false, retryAfterSeconds: 10 });
     clock.advanceSeconds(4);
     expect(await takeTokens(database, clock, refilled)).toEqual({ ok: false, retryAfterSeconds: 6 });
     clock.advanceSeconds(6);
-    expect(await takeOften(refilled, 5)).toBe(1);
+    expect(await takeRepeatedly(refilled, 5)).toBe(1);
     clock.advanceSeconds(3600);
-    expect(await takeOften(refilled, 5)).toBe(3);
+    expect(await takeRepeatedly(refilled, 5)).toBe(3);
   });
 
   test('cleanup removes a flood of unused keys and keeps limited ones (S-145)', async () => {
     const attacker = [bucket('attacker', 1, 1 / 86_400)];
-    expect(await takeOften(attacker, 2)).toBe(1);
+    expect(await takeRepeatedly(attacker, 2)).toBe(1);
     await sql(
       database,
       `insert into rate_limits (key, tat) select 'flood ' || n, $1::timestamptz from generate_series(1, 100000) n`,
@@ -78,7 +78,7 @@ describe('token buckets', () => {
     await cleanUpAll({ database, clock });
     const [row] = await sql<{ count: number }>(database, 'select count(*)::integer as count from rate_limits');
     expect(row?.count).toBeLessThan(100);
-    expect(await takeOften(attacker, 1)).toBe(0);
+    expect(await takeRepeatedly(attacker, 1)).toBe(0);
   });
 
   test('a check is one statement', async () => {
@@ -91,14 +91,14 @@ describe('token buckets', () => {
   test('when one of several buckets is empty the others keep their tokens, even in parallel', async () => {
     const small = bucket('small', 2, 1 / 60);
     const large = bucket('large', 10, 1 / 60);
-    expect(await takeOften([small, large], 30)).toBe(2);
-    expect(await takeOften([large], 20)).toBe(8);
+    expect(await takeRepeatedly([small, large], 30)).toBe(2);
+    expect(await takeRepeatedly([large], 20)).toBe(8);
   });
 
   test('callers that name the same buckets in another order do not block each other', async () => {
     const left = bucket('left', 1000, 1);
     const right = bucket('right', 1000, 1);
-    const both = await Promise.all([takeOften([left, right], 100), takeOften([right, left], 100)]);
+    const both = await Promise.all([takeRepeatedly([left, right], 100), takeRepeatedly([right, left], 100)]);
     expect(both).toEqual([100, 100]);
   });
 
@@ -107,9 +107,9 @@ describe('token buckets', () => {
     const first = await takeTokens(database, clock, refundable);
     await takeTokens(database, clock, refundable);
     if (!first.ok) throw new Error('refused');
-    expect(await takeOften(refundable, 3)).toBe(0);
+    expect(await takeRepeatedly(refundable, 3)).toBe(0);
     await refundTokens(database, first.charges);
-    expect(await takeOften(refundable, 3)).toBe(1);
+    expect(await takeRepeatedly(refundable, 3)).toBe(1);
   });
 
   test('returning nothing sends no statement', async () => {

@@ -8,7 +8,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5W';
 const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
@@ -26,7 +26,7 @@ let username: string;
 beforeAll(async () => {
   service = await startService(
     {
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [chatClientSettings(CLIENT), chatClientSettings(OTHER, { client_name: 'Quay' })],
       graphql: { oauth2_access: true },
     },

@@ -9,15 +9,15 @@ import { type Mails, startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const SETTINGS = {
   rate_limiting: {
-    graphql: { authenticated: AMPLE, anonymous: AMPLE },
-    login: { per_ip: AMPLE, per_known_browser: AMPLE },
+    graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+    login: { per_ip: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
   },
   policy: { data: { emails: { banned_addresses: { suffixes: ['@banned.example'] } } } },
   clients: [chatClientSettings(CLIENT)],

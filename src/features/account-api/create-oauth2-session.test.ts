@@ -16,7 +16,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
 const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const API = 'urn:chat:client:api:*';
@@ -25,8 +25,8 @@ const DECADE = 3600 * 24 * 3650;
 
 const SETTINGS = {
   rate_limiting: {
-    graphql: { authenticated: AMPLE, anonymous: AMPLE },
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
   },
   clients: [chatClientSettings(CLIENT)],
   graphql: { oauth2_access: true },

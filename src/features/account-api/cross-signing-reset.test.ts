@@ -11,7 +11,7 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3Z';
 const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const MINUTE = 60;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   homeserver.state.clock = clock;
   const { endpoint, serverName } = homeserver;
   const common = {
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
     clients: [chatClientSettings(CLIENT)],
     graphql: { oauth2_access: true },
     email: { transport: 'file' },

@@ -17,7 +17,7 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T5Y';
 
@@ -37,8 +37,8 @@ beforeAll(async () => {
   homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   settings = {
     rate_limiting: {
-      graphql: { authenticated: AMPLE, anonymous: AMPLE },
-      login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+      graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+      login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
     },
     clients: [chatClientSettings(CLIENT)],
     graphql: { oauth2_access: true },
@@ -274,8 +274,8 @@ describe('deactivateUser is refused', () => {
   test('after too many wrong passwords, even with the right one', async () => {
     const small = { burst: 2, per_second: 0.001 };
     const rateLimiting = {
-      graphql: { authenticated: AMPLE, anonymous: AMPLE },
-      login: { per_ip: AMPLE, per_known_browser: small },
+      graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+      login: { per_ip: HIGH_LIMIT, per_known_browser: small },
     };
     const strict = await startService({ ...settings, rate_limiting: rateLimiting }, { like: service, clock });
     try {

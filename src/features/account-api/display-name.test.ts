@@ -12,7 +12,7 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3X';
 const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const ADMIN_SCOPE = 'openid urn:mas:graphql:* urn:mas:admin';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const { endpoint, serverName } = homeserver;
   const common = {
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
     clients: [chatClientSettings(CLIENT)],
     graphql: { oauth2_access: true },
   };

@@ -9,7 +9,7 @@ import { codeSentTo } from '#test/support/registering.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
@@ -47,9 +47,9 @@ async function start(settings: Readonly<Record<string, unknown>>, options: Servi
       policy: { data: { emails: { banned_addresses: { suffixes: ['@banned.example'] } } } },
       ...settings,
       rate_limiting: {
-        graphql: { authenticated: AMPLE, anonymous: AMPLE },
-        login: { per_ip: AMPLE },
-        email_authentication: { per_ip: AMPLE },
+        graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+        login: { per_ip: HIGH_LIMIT },
+        email_authentication: { per_ip: HIGH_LIMIT },
         ...Object(settings['rate_limiting']),
       },
     },
@@ -430,7 +430,7 @@ describe('starting a verification', () => {
 
   test('is rate limited like a sign-in, and the right password refunds its tokens (S-87)', async () => {
     const strict = await start(
-      { rate_limiting: { login: { per_ip: AMPLE, per_known_browser: { burst: 2, per_second: 0.001 } } } },
+      { rate_limiting: { login: { per_ip: HIGH_LIMIT, per_known_browser: { burst: 2, per_second: 0.001 } } } },
       { like: service },
     );
     try {

@@ -8,7 +8,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
@@ -20,7 +20,7 @@ let adminId: string;
 beforeAll(async () => {
   service = await startService(
     {
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [chatClientSettings(CLIENT)],
       graphql: { oauth2_access: true },
     },

@@ -9,7 +9,7 @@ import { startService, type TestService } from '#test/support/service.ts';
 import { codeOfApp } from '#test/support/totp.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const RECOVERY_CODE = /^[23456789abcdefghjkmnpqrstuvwxyz]{5}-[23456789abcdefghjkmnpqrstuvwxyz]{5}$/;
 
 const clock = new FakeClock();
@@ -25,7 +25,7 @@ function settings(account: Record<string, unknown> = {}) {
     account,
     branding: { service_name: 'Harbour: the club' },
     email: { transport: 'file' },
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
   };
 }
 

@@ -7,7 +7,7 @@ import { type Deviations, PasskeyAuthenticator } from '#test/support/passkey-aut
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const BASE = 'https://auth.example.org/';
 
 const clock = new FakeClock();
@@ -26,7 +26,7 @@ beforeAll(async () => {
     passwords: { enabled: passwords },
     account: { passkeys_enabled: passkeys },
     email: { transport: 'file' },
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
   });
   service = await startService(settings(true, true), { clock });
   passwordless = await startService(settings(false, true), { clock, like: service });

@@ -11,7 +11,7 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 
 const OLD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5Y';
 const STRENGTH_WORKER = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
 const UNKNOWN = 'B'.repeat(32);
@@ -28,9 +28,9 @@ beforeAll(async () => {
   mails = await startMails();
   settings = {
     rate_limiting: {
-      graphql: { authenticated: AMPLE, anonymous: AMPLE },
-      login: { per_ip: AMPLE },
-      account_recovery: { per_ip: AMPLE, per_address: { burst: 2, per_second: 0.001 } },
+      graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+      login: { per_ip: HIGH_LIMIT },
+      account_recovery: { per_ip: HIGH_LIMIT, per_address: { burst: 2, per_second: 0.001 } },
     },
     clients: [chatClientSettings(CLIENT)],
     limits: { handler_timeout: '10m' },

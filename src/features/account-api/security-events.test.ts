@@ -7,7 +7,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T6W';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
@@ -18,10 +18,10 @@ let orlaId: string;
 let stranger: GraphqlClient;
 
 beforeAll(async () => {
-  const login = { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE };
+  const login = { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT };
   service = await startService(
     {
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login },
       clients: [chatClientSettings(CLIENT)],
     },
     { clock },

@@ -13,7 +13,7 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3Y';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const RENAME = '/_synapse/mas/update_device_display_name';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { endpoint, serverName } = homeserver;
   service = await startService(
     {
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [chatClientSettings(CLIENT)],
       homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
     },

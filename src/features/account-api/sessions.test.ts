@@ -6,7 +6,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const DAY = 86_400_000;
@@ -25,7 +25,7 @@ const sessions: { readonly id: string; readonly isCompat: boolean; readonly isLi
 beforeAll(async () => {
   service = await startService(
     {
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [
         {
           client_id: CLIENT,

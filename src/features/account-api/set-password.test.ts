@@ -11,7 +11,7 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 
 const OLD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const STRENGTH_WORKER = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
@@ -29,8 +29,8 @@ beforeAll(async () => {
   mails = await startMails();
   settings = {
     rate_limiting: {
-      graphql: { authenticated: AMPLE, anonymous: AMPLE },
-      login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+      graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+      login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
     },
     clients: [chatClientSettings(CLIENT)],
     limits: { handler_timeout: '10m' },
@@ -270,8 +270,8 @@ describe('setPassword (account-graphql 5.2)', () => {
   test('counts wrong passwords together with those of sign-ins, and ignores right ones (S-122)', async () => {
     const small = { burst: 2, per_second: 0.001 };
     const rateLimiting = {
-      graphql: { authenticated: AMPLE, anonymous: AMPLE },
-      login: { per_ip: AMPLE, per_known_browser: small },
+      graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
+      login: { per_ip: HIGH_LIMIT, per_known_browser: small },
     };
     const strict = await startService(
       { ...settings, rate_limiting: rateLimiting },

@@ -6,7 +6,7 @@ import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const WHO = 'query Who { viewer { ... on User { username } } }';
 
 let service: TestService;
@@ -16,7 +16,7 @@ let origin: string;
 
 beforeAll(async () => {
   service = await startService(
-    { rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE } } },
+    { rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT } } },
     { clock: new FakeClock() },
   );
   await service.registerUser('gita', PASSWORD);
@@ -500,7 +500,7 @@ describe('the operation name in the log (account-graphql 1.8, S-137)', () => {
 
 test('without introspection, neither the schema nor suggestions for misspelled fields are revealed (S-136)', async () => {
   const closed = await startService(
-    { graphql: { introspection: false }, rate_limiting: { graphql: { anonymous: AMPLE } } },
+    { graphql: { introspection: false }, rate_limiting: { graphql: { anonymous: HIGH_LIMIT } } },
     { like: service, clock: new FakeClock() },
   );
   const caller = new GraphqlClient(closed);

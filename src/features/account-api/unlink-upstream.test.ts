@@ -6,7 +6,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4A';
 const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T4B';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const settings = (enabled: boolean) => ({
     passwords: { enabled },
     email: { transport: 'file' },
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
     upstream_oauth2: {
       providers: [
         { id: PROVIDER, human_name: 'Harbour', ...shared },

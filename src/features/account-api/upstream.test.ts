@@ -8,7 +8,7 @@ import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphq
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 /** In the order of the configuration, which differs from the order of their identifiers. */
 const PROVIDERS = ['01JD3Q5Z8W2N4K6M7P9R0S1T3C', '01JD3Q5Z8W2N4K6M7P9R0S1T3A', '01JD3Q5Z8W2N4K6M7P9R0S1T3B'] as const;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   service = await startService(
     {
       compat: { sso_allowed_redirects: ['https://chat.example/'] },
-      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [
         { client_id: WEB_CLIENT, application_type: 'web', ...client },
         { client_id: PLAIN_CLIENT, ...client },

@@ -22,13 +22,13 @@ const STRANGER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const SCOPE = 'urn:mas:admin';
 
 const settings = {
   rate_limiting: {
     admin_token: { per_ip: { burst: 5, per_second: 0.001 } },
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
   },
   limits: { handler_timeout: '10m' },
   clients: [

@@ -20,7 +20,7 @@ export const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 export const SECRET = 'shared-secret-of-the-test';
 /** The password of every user. */
 export const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 export interface Person {
   readonly id: UserId;
@@ -57,8 +57,8 @@ export async function startAdministeredService(
     {
       homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
       rate_limiting: {
-        admin_token: { per_ip: AMPLE },
-        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+        admin_token: { per_ip: HIGH_LIMIT },
+        login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
       },
       experimental: { access_token_ttl: 86_400 },
       clients: [CLIENT, SECOND_CLIENT].map((id) => chatClientSettings(id, { grant_types: ['client_credentials'] })),

@@ -7,7 +7,7 @@ import { startService, type TestService } from '#test/support/service.ts';
 
 const CALLBACK = 'https://app.example/cb';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const BEHIND_PROXY = { trusted_proxies: ['127.0.0.1'], client_ip_header: 'x-forwarded-for' };
 
 const clock = new FakeClock();
@@ -39,8 +39,8 @@ beforeAll(async () => {
         },
       ],
       rate_limiting: {
-        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-        client_registration: { per_ip: AMPLE },
+        login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+        client_registration: { per_ip: HIGH_LIMIT },
       },
     },
     { clock },

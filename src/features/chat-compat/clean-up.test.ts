@@ -8,11 +8,11 @@ import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'the-secret-that-the-homeserver-shares';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TTL = 3600;
 const SETTINGS = {
   homeserver: { kind: 'none', homeserver: 'chat.example', secret: SECRET },
-  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
 };
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

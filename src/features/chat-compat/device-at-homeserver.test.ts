@@ -14,7 +14,7 @@ const SECRET = 'shared-secret-of-the-test';
 /** Log lines of rejected logins. */
 const EXPECTED = ['homeserver.refused', '" 500 Internal', '" 503 Service'];
 /** High enough for the many password checks of these tests. */
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 const clock = new FakeClock();
 let homeserver: StandInHomeserver;
@@ -55,7 +55,7 @@ function settings() {
   const { endpoint, serverName } = homeserver;
   return {
     homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
-    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+    rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
   };
 }
 
@@ -271,7 +271,7 @@ describe('an unreachable homeserver (chat-compat 5.5, 11.9)', () => {
       {
         ...settings(),
         rate_limiting: {
-          login: { per_ip: { burst: 2, per_second: 0.001 }, per_account: AMPLE, per_known_browser: AMPLE },
+          login: { per_ip: { burst: 2, per_second: 0.001 }, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
         },
       },
       { clock, like: service, expectedErrors: EXPECTED },

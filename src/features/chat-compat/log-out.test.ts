@@ -10,7 +10,7 @@ const SECRET = 'a-secret-of-16-chars';
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const CALLBACK = 'https://app.example/callback';
 const API = 'urn:chat:client:api:*';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const SETTINGS = {
   clients: [
     {
@@ -21,7 +21,7 @@ const SETTINGS = {
       first_party: true,
     },
   ],
-  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
 };
 const ONLY_COMPAT = 'io.element.only_compat_is_fine';
 

@@ -13,7 +13,7 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
 /** Log lines of rejected logins. */
 const EXPECTED = ['" 503 Service'];
@@ -53,8 +53,8 @@ function settings(more: object = {}) {
     http: { trusted_proxies: ['127.0.0.1'], client_ip_header: 'x-forwarded-for' },
     homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
     rate_limiting: {
-      login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-      sso_redirect: { per_ip: AMPLE },
+      login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+      sso_redirect: { per_ip: HIGH_LIMIT },
     },
     ...more,
   };

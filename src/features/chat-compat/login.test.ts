@@ -6,11 +6,11 @@ import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const SETTINGS = {
   homeserver: { kind: 'none', homeserver: 'chat.example:8008' },
   account: { login_with_email_allowed: true },
-  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
 };
 const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
 
@@ -387,7 +387,9 @@ describe('settings', () => {
   });
 
   test('rate limit wrong passwords by IP address, with a retry time', async () => {
-    const limits = { login: { per_ip: { burst: 2, per_second: 0.05 }, per_account: AMPLE, per_known_browser: AMPLE } };
+    const limits = {
+      login: { per_ip: { burst: 2, per_second: 0.05 }, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+    };
     // Refills the rate limits that earlier tests used up.
     clock.advanceSeconds(60);
     await withService({ rate_limiting: limits }, async (own) => {

@@ -6,12 +6,12 @@ import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'the-secret-that-the-homeserver-shares';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SETTINGS = {
   homeserver: { kind: 'none', homeserver: 'chat.example', secret: SECRET },
   clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: 'a-secret-of-16-chars' }],
-  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
 };
 
 const clock = new FakeClock();

@@ -9,7 +9,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SWITCHED_OFF = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
 const CLIENT = 'https://app.example/signed-in?a=%2F+x#/room';
@@ -34,8 +34,8 @@ const SETTINGS = {
   },
   policy: { data: { requester: { banned_user_agents: { literals: ['Banned'] } } } },
   rate_limiting: {
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-    sso_redirect: { per_ip: AMPLE },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+    sso_redirect: { per_ip: HIGH_LIMIT },
   },
 };
 

@@ -13,7 +13,7 @@ const BODY = {
   token_endpoint_auth_method: 'none',
   grant_types: ['authorization_code', 'refresh_token'],
 };
-const AMPLE = { rate_limiting: { client_registration: { per_ip: { burst: 10_000, per_second: 1000 } } } };
+const HIGH_LIMIT = { rate_limiting: { client_registration: { per_ip: { burst: 10_000, per_second: 1000 } } } };
 
 interface Answer {
   readonly status: number;
@@ -25,7 +25,7 @@ const clock = new FakeClock();
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService(AMPLE, { clock });
+  service = await startService(HIGH_LIMIT, { clock });
 });
 afterAll(async () => {
   await service.stop();
@@ -204,7 +204,7 @@ describe('identical registrations (oauth 4.5)', () => {
 
   test('sent concurrently to two instances return one client, 200 times', { timeout: 120_000 }, async () => {
     const before = await countClients();
-    const second = await startService(AMPLE, { clock, like: service });
+    const second = await startService(HIGH_LIMIT, { clock, like: service });
     try {
       for (let round = 0; round < 200; round += 1) {
         const body = { ...BODY, client_name: `At once ${round}` };

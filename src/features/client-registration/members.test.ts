@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { MetadataMembers } from '#protocol/oauth/metadata-members.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
-const AMPLE = { rate_limiting: { client_registration: { per_ip: { burst: 100_000, per_second: 1000 } } } };
+const HIGH_LIMIT = { rate_limiting: { client_registration: { per_ip: { burst: 100_000, per_second: 1000 } } } };
 const CALLBACK = 'https://app.example/cb';
 const BODY = {
   client_uri: 'https://app.example/',
@@ -163,7 +163,7 @@ const REQUIRED = ['client_uri', 'redirect_uris'];
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService(AMPLE);
+  service = await startService(HIGH_LIMIT);
 });
 afterAll(async () => await service.stop());
 

@@ -16,7 +16,7 @@ import { startService, type TestService } from '#test/support/service.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5W';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const HOUR = 3600;
@@ -35,7 +35,7 @@ let userId: UserId;
 beforeAll(async () => {
   mails = await startMails();
   settings = {
-    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
     clients: [chatClientSettings(CLIENT)],
     email: mails.settings,
     jobs: { max_attempts: 2 },

@@ -12,7 +12,7 @@ const TOOL = '01JD3Q5Z8W2N4K6M7P9R0S1TCN';
 const WEB = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TV_AGENT = 'Mozilla/5.0 (SMART-TV; LINUX; Tizen 6.0) AppleWebKit/537.36 (KHTML, like Gecko) Safari/537.36';
 
 const SETTINGS = {
@@ -37,9 +37,9 @@ const SETTINGS = {
   account: { client_logos: 'proxy' },
   policy: { data: { admin_users: ['adele'] } },
   rate_limiting: {
-    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-    device_code: { per_ip: AMPLE },
-    device_authorization: { per_client: AMPLE },
+    login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
+    device_code: { per_ip: HIGH_LIMIT },
+    device_authorization: { per_client: HIGH_LIMIT },
   },
 };
 

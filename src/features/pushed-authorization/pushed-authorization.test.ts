@@ -14,7 +14,7 @@ const SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/cb';
 const PASSWORD = 'correct horse battery staple';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const REQUEST = { response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'st' };
 
 function confidential(client_id: string, more: object = {}) {
@@ -31,7 +31,7 @@ const SETTINGS = {
     confidential(MACHINE, { grant_types: ['client_credentials'] }),
     { client_id: SPA, client_auth_method: 'none', redirect_uris: [CALLBACK] },
   ],
-  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
   oauth: { resources: ['a', 'b'].map((name) => ({ identifier: `https://${name}.example` })) },
 };
 

@@ -6,7 +6,7 @@ import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
-import { beginRegistration, openEstimator, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
+import { beginRegistration, openEstimator, registerCompletely, registerUpToFinish } from '#test/support/registering.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
@@ -96,7 +96,7 @@ describe('a requested name', () => {
   });
 
   test('is checked once by the form, and once at the end', async () => {
-    await registerWholly(service.browser(), 'asked');
+    await registerCompletely(service.browser(), 'asked');
     const asked = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
     // `finish` is opened twice, and each visit decides what comes next.
     expect(asked).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
@@ -304,7 +304,7 @@ describe('a newly registered user', () => {
 
 test('without a homeserver it is not checked and no job is written', async () => {
   const alone = await startPages(testDatabase.database, { clock: service.clock, registration: { estimator } });
-  await registerWholly(alone.browser(), 'alone');
+  await registerCompletely(alone.browser(), 'alone');
   expect(await provisioning('alone')).toEqual([]);
   await alone.stop();
 });

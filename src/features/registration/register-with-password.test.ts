@@ -12,8 +12,8 @@ import {
   beginRegistration,
   NEW_PASSWORD,
   openEstimator,
+  registerCompletely,
   registerUpToFinish,
-  registerWholly,
 } from '#test/support/registering.ts';
 import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
@@ -226,7 +226,7 @@ describe('GET /register/password', () => {
 
   test('treats a session ended elsewhere as none (browser-flows 2.5)', async () => {
     const browser = service.browser();
-    await registerWholly(browser, 'ended');
+    await registerCompletely(browser, 'ended');
     await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
       new Date(service.clock.now()),
     ]);

@@ -13,8 +13,8 @@ import {
   beginRegistration,
   NEW_PASSWORD,
   openEstimator,
+  registerCompletely,
   registerUpToFinish,
-  registerWholly,
 } from '#test/support/registering.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 
@@ -157,7 +157,7 @@ describe('a complete registration', () => {
   });
 
   test('allows signing in with that password afterwards, from any browser', async () => {
-    await registerWholly(service.browser(), 'later');
+    await registerCompletely(service.browser(), 'later');
     const browser = service.browser();
     await browser.get('/login');
     expect((await browser.submit({ username: 'later', password: NEW_PASSWORD })).status).toBe(303);
@@ -182,7 +182,7 @@ describe('a complete registration', () => {
     ['?next=https://evil.example&redirect=//evil.example', '/'],
   ])('carries %s through all steps to %s (interface, S-69)', async (query, target) => {
     const username = `pa-${newId(service.clock.now()).toLowerCase()}`;
-    const answer = await registerWholly(service.browser(), username, query);
+    const answer = await registerCompletely(service.browser(), username, query);
     expect(answer).toMatchObject({ status: 303, location: ORIGIN + target });
   });
 
@@ -231,7 +231,7 @@ describe('the session created by a registration (S-61)', () => {
   });
 
   test('makes the browser known to the new account', async () => {
-    const answer = await registerWholly(service.browser(), 'known-one');
+    const answer = await registerCompletely(service.browser(), 'known-one');
     expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
   });
 });
@@ -352,7 +352,7 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
   test('return 404 with the same response for all', async () => {
     const finish = await registerUpToFinish(service.browser(), 'attacker');
     const victim = service.browser();
-    await registerWholly(victim, 'victim');
+    await registerCompletely(victim, 'victim');
     const cookies = new Map(victim.cookies);
     for (const step of STEPS) {
       const bodies = [];
@@ -479,7 +479,7 @@ describe('the display name', () => {
   );
 
   test('may be skipped, which uses the username', async () => {
-    await registerWholly(service.browser(), 'plain');
+    await registerCompletely(service.browser(), 'plain');
     expect(await rows(`select display_name from users where username = 'plain'`)).toEqual([{ display_name: 'plain' }]);
   });
 

@@ -119,7 +119,7 @@ function isProven({ browser }: Pick<Person, 'browser'>): boolean {
   return browser.shown.status === 303 && (browser.shown.location ?? '').endsWith('/finish');
 }
 
-async function finishWholly({ browser }: Person): Promise<void> {
+async function finishRegistration({ browser }: Person): Promise<void> {
   await browser.follow();
   await browser.submit({ action: 'skip' });
   await browser.get(browser.shown.location ?? '');
@@ -527,7 +527,7 @@ describe('another email address', () => {
     expect(browser.shown.text).toContain(email);
     expect(await enter(browser, code)).toEqual(['invalid_code']);
     await enter(browser, codeSentTo(email, await mails.deliver(service.core)));
-    await finishWholly(someone);
+    await finishRegistration(someone);
     expect(await rows('select email from user_emails where email like $1::text', `%${someone.email}`)).toEqual([
       { email },
     ]);
@@ -556,7 +556,7 @@ describe('another email address', () => {
     await browser.post(pathname, new URLSearchParams({ csrf, action: 'change', email: 'late@mail.example' }));
     expect(isProven(someone)).toBe(true);
     expect(await count('user_email_authentications', `email = 'late@mail.example'`)).toBe(0);
-    await finishWholly(someone);
+    await finishRegistration(someone);
     expect(await count('user_emails', `email = '${email}'`)).toBe(1);
   });
 });

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
-import { Cable } from '#test/support/cable.js';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.js';
+import { NetworkLink } from '#test/support/network-link.js';
 import { startPostgresServer, type TestServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import type { OpenDatabase } from './database.ts';
@@ -203,7 +203,7 @@ describe('a database server', () => {
   });
 
   test('behind silently dropped connections: one without a response gives up all of them (F-08)', async () => {
-    const cable = new Cable(server);
+    const cable = new NetworkLink(server);
     const port = await freePort();
     await cable.listen(port);
     const forgotten = await openDatabase({
@@ -225,7 +225,7 @@ describe('a database server', () => {
   test.runIf(process.platform === 'linux')(
     'behind an idle connection: keepalive probes it within ten seconds (F-08)',
     async () => {
-      const cable = new Cable(server);
+      const cable = new NetworkLink(server);
       const port = await freePort();
       await cable.listen(port);
       const idle = await openDatabase({

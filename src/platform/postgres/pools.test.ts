@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
-import { Cable } from '#test/support/cable.js';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.js';
+import { NetworkLink } from '#test/support/network-link.js';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import type { Transaction } from './database.ts';
@@ -198,15 +198,15 @@ describe('behind a transaction pooler', () => {
 
 describe('a slow server (F-09)', () => {
   /** Opens a database with three shared connections through a cable. */
-  async function openBehindCable() {
+  async function openBehindLink() {
     testDatabase = await createTestDatabase();
     const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
-    const cable = new Cable({ host, port });
-    const cablePort = await freePort();
-    await cable.listen(cablePort);
+    const cable = new NetworkLink({ host, port });
+    const linkPort = await freePort();
+    await cable.listen(linkPort);
     const slow = new PostgresDatabase(
       completeOptions({
-        connection: { ...target, host: '127.0.0.1', port: cablePort },
+        connection: { ...target, host: '127.0.0.1', port: linkPort },
         ...{ log: new RecordingLog(), clock: systemClock, maxConnections: 4, acquireTimeoutSeconds: 0.2 },
       }),
     );
@@ -215,7 +215,7 @@ describe('a slow server (F-09)', () => {
   }
 
   test('gets as many statements at once as it answers within two seconds', async () => {
-    const { slow, cable } = await openBehindCable();
+    const { slow, cable } = await openBehindLink();
     cable.slowDown(50);
     // The first statements measure the latency and open the other connections.
     await Promise.all(Array.from({ length: 30 }, () => slow.first(one, {})));
@@ -228,7 +228,7 @@ describe('a slow server (F-09)', () => {
   });
 
   test('gets no more than it answers: callers wait for a limited time, and no work remains afterwards', async () => {
-    const { slow, cable } = await openBehindCable();
+    const { slow, cable } = await openBehindLink();
     cable.slowDown(1_500);
     let pending = 0;
     let refused = 0;

@@ -7,7 +7,7 @@ import { readZip } from '#test/support/read-zip.ts';
 import { ArchiveTooLarge, type WritePart, ZipArchive } from './zip-archive.ts';
 
 const NOW = Date.UTC(2026, 10, 24, 13, 37, 42);
-const AMPLE = { maxBytes: 1_000_000, maxContentBytes: 10_000_000 };
+const HIGH_LIMIT = { maxBytes: 1_000_000, maxContentBytes: 10_000_000 };
 
 function parts(...texts: readonly string[]): (write: WritePart) => Promise<void> {
   return async (write) => {
@@ -21,7 +21,7 @@ function noise(length: number): string {
 }
 
 async function example(): Promise<Buffer> {
-  const archive = new ZipArchive(NOW, AMPLE);
+  const archive = new ZipArchive(NOW, HIGH_LIMIT);
   await archive.add('README.txt', parts('Grüße, '.repeat(1000), 'مرحبا'));
   await archive.add('empty.json', parts());
   await archive.add('rows.json', parts('[', ...Array.from({ length: 50 }, (_, row) => `{"row":${row}},`), ']', ''));
@@ -61,10 +61,10 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 });
 
 test('an archive never exceeds its limit, packed or unpacked', async () => {
-  const packed = new ZipArchive(NOW, { ...AMPLE, maxBytes: 10_000 });
+  const packed = new ZipArchive(NOW, { ...HIGH_LIMIT, maxBytes: 10_000 });
   await packed.add('small.txt', parts(noise(5_000)));
   await expect(packed.add('large.txt', parts(noise(5_000), noise(5_000)))).rejects.toThrow(ArchiveTooLarge);
-  const unpacked = new ZipArchive(NOW, { ...AMPLE, maxContentBytes: 100_000 });
+  const unpacked = new ZipArchive(NOW, { ...HIGH_LIMIT, maxContentBytes: 100_000 });
   await unpacked.add('zeros.txt', parts('0'.repeat(60_000)));
   await expect(unpacked.add('more.txt', parts('0'.repeat(60_000)))).rejects.toThrow(ArchiveTooLarge);
 });

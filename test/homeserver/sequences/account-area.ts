@@ -4,7 +4,7 @@ import { chatNames } from '#protocol/chat/names.ts';
 import type { ChatApp } from '#test/support/chat-apps/chat-app.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { actionTarget } from '../../../web/frame/account-action.ts';
-import { PASSWORD, type World } from '../world.ts';
+import { type HomeserverSetup, PASSWORD } from '../homeserver-setup.ts';
 import { expectRefusal, refusalOf, type Sequence, signedIn } from './sequence.ts';
 
 /** The queries of the account pages. `tools/browser/chat-account-journey.js` runs them in a real browser. */
@@ -34,7 +34,7 @@ interface Area {
 }
 
 /** Opens a client's link, signs the user in and returns to the link. */
-async function openSignedOut(world: World, username: string, address: string): Promise<Area> {
+async function openSignedOut(world: HomeserverSetup, username: string, address: string): Promise<Area> {
   const browser = world.browser();
   const login = await browser.open(address);
   expect(new URL(login.url).pathname).toBe('/login');
@@ -75,7 +75,7 @@ export const accountArea: readonly Sequence[] = [
   ...(['session_end', 'device_delete'] as const).map((action) => ({
     id: 'I-18',
     claim: `the address of ${action} leads who is signed out to that device, and the client on it is dead when they end it`,
-    run: async (world: World) => {
+    run: async (world: HomeserverSetup) => {
       const username = `i18-${action}`;
       await world.person(username);
       const deviceId = 'PHONE to/end';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { PASSWORD, type World } from '../world.ts';
+import { type HomeserverSetup, PASSWORD } from '../homeserver-setup.ts';
 import { expectRefusal, refusalOf, type Sequence, signedIn } from './sequence.ts';
 
 /** Signs a client in that does not refresh automatically. @returns the refresh token */
-async function refreshToken(world: World, user: string): Promise<string> {
+async function refreshToken(world: HomeserverSetup, user: string): Promise<string> {
   const { body } = await world.plain.tryLogin(user, PASSWORD, { refresh_token: true });
   return String(body['refresh_token']);
 }

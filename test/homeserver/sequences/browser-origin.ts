@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PASSWORD, type World } from '../world.ts';
+import { type HomeserverSetup, PASSWORD } from '../homeserver-setup.ts';
 import type { Sequence } from './sequence.ts';
 
 const ROUTES = ['login', 'logout', 'logout/all', 'refresh'];
@@ -16,7 +16,7 @@ interface Sent {
 }
 
 /** Sends a request as a script on a page of another origin. */
-async function send(world: World, path: string, { method = 'POST', body, type, front }: Sent) {
+async function send(world: HomeserverSetup, path: string, { method = 'POST', body, type, front }: Sent) {
   const base = `${front ?? world.front.address}/_${world.protocolName}/client/v3/`;
   const response = await fetch(base + path, {
     method,

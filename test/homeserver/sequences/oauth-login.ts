@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import type { ChatApp } from '#test/support/chat-apps/chat-app.ts';
 import { signInWithLibrary } from '#test/support/chat-apps/matrix-js-sdk-oauth.ts';
 import { OAuthRequests, type OAuthTokens } from '#test/support/chat-apps/oauth-requests.ts';
-import { PASSWORD, type World } from '../world.ts';
+import { type HomeserverSetup, PASSWORD } from '../homeserver-setup.ts';
 import { expectRefusal, type Sequence } from './sequence.ts';
 
 const STABLE = 'urn:matrix:client:';
 const UNSTABLE = 'urn:matrix:org.matrix.msc2967.client:';
 
-async function requests({ service }: World): Promise<OAuthRequests> {
+async function requests({ service }: HomeserverSetup): Promise<OAuthRequests> {
   return await OAuthRequests.discover(service.issuer);
 }
 
@@ -17,14 +17,14 @@ function scopes(prefix: string, deviceId: string): string {
 }
 
 /** Returns a client that uses these tokens. */
-function appWith(world: World, username: string, { deviceId, accessToken }: OAuthTokens): ChatApp {
+function appWith(world: HomeserverSetup, username: string, { deviceId, accessToken }: OAuthTokens): ChatApp {
   const app = world.app();
   app.use({ userId: world.userId(username), deviceId, accessToken, refreshToken: undefined });
   return app;
 }
 
 /** Expects that the homeserver knows the user and device until the client revokes its token. */
-async function expectSession(world: World, username: string, tokens: OAuthTokens): Promise<void> {
+async function expectSession(world: HomeserverSetup, username: string, tokens: OAuthTokens): Promise<void> {
   const app = appWith(world, username, tokens);
   const { deviceId } = tokens;
   expect(await app.whoAmI()).toEqual({ userId: world.userId(username), deviceId });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PASSWORD } from '../world.ts';
+import { PASSWORD } from '../homeserver-setup.ts';
 import { expectRefusal, passwordOf, type Sequence } from './sequence.ts';
 
 export const passwordLogin: readonly Sequence[] = [

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { type ChatApp, ChatRefusal, type PasswordLogin } from '#test/support/chat-apps/chat-app.ts';
-import { PASSWORD, type World } from '../world.ts';
+import { type HomeserverSetup, PASSWORD } from '../homeserver-setup.ts';
 
 /** What a chat client does, and the expected result. User and device names are unique to each sequence. */
 export interface Sequence {
   /** As in chat-compat 18.3. */
   readonly id: string;
   readonly claim: string;
-  run(world: World): Promise<void>;
+  run(world: HomeserverSetup): Promise<void>;
 }
 
 export function passwordOf(user: string, more: Partial<PasswordLogin> = {}): PasswordLogin {
@@ -15,7 +15,11 @@ export function passwordOf(user: string, more: Partial<PasswordLogin> = {}): Pas
 }
 
 /** Signs a user in with a new client. */
-export async function signedIn(world: World, user: string, more: Partial<PasswordLogin> = {}): Promise<ChatApp> {
+export async function signedIn(
+  world: HomeserverSetup,
+  user: string,
+  more: Partial<PasswordLogin> = {},
+): Promise<ChatApp> {
   const app = world.app();
   await app.logIn(passwordOf(user, more));
   return app;

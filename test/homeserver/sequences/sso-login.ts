@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Browser, type Shown } from '#test/support/browser.ts';
-import { NEW_PASSWORD, registerWholly } from '#test/support/registering.ts';
-import { PASSWORD, PROVIDER, type World } from '../world.ts';
+import { NEW_PASSWORD, registerCompletely } from '#test/support/registering.ts';
+import { type HomeserverSetup, PASSWORD, PROVIDER } from '../homeserver-setup.ts';
 import { expectRefusal, type Sequence } from './sequence.ts';
 
 const CLIENT = 'https://app.example/signed-in';
@@ -40,7 +40,7 @@ function tokenOf(address: string): string {
 }
 
 /** Signs a user in in a browser. @returns a login token */
-async function loginToken(world: World, username: string): Promise<string> {
+async function loginToken(world: HomeserverSetup, username: string): Promise<string> {
   const browser = await world.signInBrowser(username);
   await browser.open(await begin(world.app().ssoUrl(CLIENT)));
   return tokenOf(await agree(browser));
@@ -73,7 +73,7 @@ export const ssoLogin: readonly Sequence[] = [
       const joining = new URL((await browser.get(begun.href)).location ?? '');
       expect(joining.pathname).toBe('/register');
       expect(joining.searchParams.get('kind')).toBe('continue_compat_sso_login');
-      await registerWholly(browser, 'i12', joining.search);
+      await registerCompletely(browser, 'i12', joining.search);
       await browser.follow();
       const address = await agree(browser);
       expect(address).toMatch(/^https:\/\/app\.example\/signed-in\?loginToken=[A-Za-z0-9]{32}$/);

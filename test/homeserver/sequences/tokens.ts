@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { TOKEN_SECONDS } from '../world.ts';
+import { TOKEN_SECONDS } from '../homeserver-setup.ts';
 import { type Sequence, signedIn } from './sequence.ts';
 
 export const tokens: readonly Sequence[] = [

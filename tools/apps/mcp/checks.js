@@ -20,16 +20,16 @@ export function toolChecks() {
         cwd: import.meta.dirname,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      let complaints = '';
+      let problemsIn = '';
       client.stderr.setEncoding('utf8').on('data', (text) => {
-        complaints += text;
+        problemsIn += text;
       });
       const ended = new Promise((resolve) => client.once('close', resolve));
       try {
         const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
         const next = async (word) => {
           const { value = '' } = await lines.next();
-          assert.ok(value.startsWith(`${word}: `), `${value}\n${complaints}`);
+          assert.ok(value.startsWith(`${word}: `), `${value}\n${problemsIn}`);
           return value.slice(word.length + 2);
         };
         await page.goto(await next('open'));

@@ -43,12 +43,12 @@ export async function checkCaptchas(browser, { captchaBases }) {
     for (const form of ['register', 'recover', 'login']) {
       const page = await browser.newPage();
       try {
-        const troubles = [];
-        page.on('console', (message) => troubles.push(message.text()));
-        page.on('pageerror', (error) => troubles.push(error.message));
+        const browserErrors = [];
+        page.on('console', (message) => browserErrors.push(message.text()));
+        page.on('pageerror', (error) => browserErrors.push(error.message));
         if (form === 'login') await failToSignIn(page, service, base);
         await solve(page, service, base + form);
-        assert.deepEqual([service, form, troubles], [service, form, []]);
+        assert.deepEqual([service, form, browserErrors], [service, form, []]);
       } finally {
         await page.close();
       }

@@ -167,7 +167,7 @@ async function visit(checks, browser, locale, entry, site, examine) {
       assert.equal(seen.response.status(), entry.status ?? 200);
       assert.deepEqual(await errorCodes(page), entry.codes ?? []);
       await checkDocument(page, seen.response, locale, entry.allowed);
-      assert.deepEqual(seen.troubles, []);
+      assert.deepEqual(seen.browserErrors, []);
     });
     if (isThere) await examine(page);
   } finally {
@@ -181,15 +181,15 @@ const STATUS = /^Failed to load resource: the server responded with a status of 
 
 /** Records the last loaded page, and browser errors on the way, such as policy violations. */
 function watch(page) {
-  const seen = { response: undefined, troubles: [] };
+  const seen = { response: undefined, browserErrors: [] };
   page.on('response', (response) => {
     // A framed page belongs to a third party.
     const isOwn = response.frame() === page.mainFrame();
     if (isOwn && response.request().isNavigationRequest()) seen.response = response;
   });
-  page.on('pageerror', (error) => seen.troubles.push(`page error: ${error.message}`));
+  page.on('pageerror', (error) => seen.browserErrors.push(`page error: ${error.message}`));
   page.on('console', (message) => {
-    if (!STATUS.test(message.text())) seen.troubles.push(`console: ${message.text()}`);
+    if (!STATUS.test(message.text())) seen.browserErrors.push(`console: ${message.text()}`);
   });
   return seen;
 }

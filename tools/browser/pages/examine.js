@@ -67,13 +67,13 @@ export async function checkFocus(page) {
     globalThis.reached = new Set();
     return visible.length;
   });
-  const complaints = new Set();
+  const problemsIn = new Set();
   for (let presses = 0; presses < usable + 3; presses += 1) {
     await page.keyboard.press('Tab');
     const complaint = await unseenFocus(page);
-    if (complaint !== undefined) complaints.add(complaint);
+    if (complaint !== undefined) problemsIn.add(complaint);
   }
-  assert.deepEqual([...complaints], []);
+  assert.deepEqual([...problemsIn], []);
   assert.equal(await page.evaluate(() => globalThis.reached.size), usable, 'the keyboard reaches everything');
 }
 

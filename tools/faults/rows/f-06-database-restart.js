@@ -14,7 +14,7 @@ export const fault = {
     const rounds = isShort ? ENDS.length : 9;
     const intervalMs = isShort ? 2_000 : 20_000;
     // A busy machine needs longer, which the short form allows for.
-    const healMs = isShort ? 15_000 : 5_000;
+    const recoveryMs = isShort ? 15_000 : 5_000;
     const database = await startDatabase(folder);
     const instances = new Instances(folder);
     try {
@@ -26,11 +26,11 @@ export const fault = {
       for (let round = 0; round < rounds; round += 1) {
         const end = ENDS[round % ENDS.length];
         await pause(intervalMs);
-        await checks.that(`F-06: round ${round + 1} (${end}): all is well within ${healMs / 1000} s`, async () => {
+        await checks.that(`F-06: round ${round + 1} (${end}): all is well within ${recoveryMs / 1000} s`, async () => {
           await database[end]();
           await pause(DOWN_MS);
           await database.start();
-          longestMs = Math.max(longestMs, await load.untilUndisturbed(healMs));
+          longestMs = Math.max(longestMs, await load.untilUndisturbed(recoveryMs));
         });
       }
       await load.stop();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { say } from '../../browser/checks.js';
-import { behindCable } from '../behind-cable.js';
+import { behindLink } from '../behind-link.js';
 import { requireRight } from '../instances.js';
 
 const DIRECTIONS = [
@@ -10,7 +10,7 @@ const DIRECTIONS = [
 ];
 const CUTS = { short: [1, 10], long: [1, 10, 60, 300] };
 const BETWEEN_MS = { short: 1_000, long: 10_000 };
-const HEAL_MS = 5_000;
+const RECOVERY_MS = 5_000;
 /** `limits.handler_timeout`, plus a margin for a busy machine. */
 const MAX_REQUEST_MS = 17_000;
 
@@ -20,7 +20,7 @@ export const fault = {
   async run({ checks, folder, isShort }) {
     const form = isShort ? 'short' : 'long';
     const [shortest] = CUTS[form];
-    await behindCable(folder, async ({ cable, instances, load }) => {
+    await behindLink(folder, async ({ cable, instances, load }) => {
       for (const { name, directions } of DIRECTIONS) {
         for (const seconds of CUTS[form]) {
           if (isShort && seconds > shortest && directions.length < 2) continue;
@@ -30,10 +30,10 @@ export const fault = {
           await pause(seconds * 1_000);
           cable.mend();
           const what = `${name}, for ${seconds} s`;
-          await checks.that(`F-08: ${what}: ${HEAL_MS / 1_000} s later all is well`, async () => {
+          await checks.that(`F-08: ${what}: ${RECOVERY_MS / 1_000} s later all is well`, async () => {
             const [signedInMs, undisturbedMs] = await Promise.all([
-              load.untilSignedIn(HEAL_MS),
-              load.untilUndisturbed(HEAL_MS),
+              load.untilSignedIn(RECOVERY_MS),
+              load.untilUndisturbed(RECOVERY_MS),
             ]);
             say(
               `${what}: ${load.counts.unavailable - before} refused, the last of them ${Math.round(undisturbedMs)} ms ` +

@@ -1,6 +1,6 @@
 import { median } from '../../../bench/statistics.js';
 import { say } from '../../browser/checks.js';
-import { behindCable } from '../behind-cable.js';
+import { behindLink } from '../behind-link.js';
 import { requireNone, requireRight } from '../instances.js';
 import { Gauges } from '../load/gauges.js';
 import { Homeserver } from '../load/homeserver.js';
@@ -24,7 +24,7 @@ const STEPS = [
 const SECONDS = { short: 3, long: 180 };
 /** All clients retry at the end of the fault, so introspections continue for this long. */
 const BEYOND_SECONDS = { short: 2, long: 10 };
-const HEAL_MS = 10_000;
+const RECOVERY_MS = 10_000;
 const SIGN_INS = 5;
 /** Margin for a busy machine. */
 const MARGIN_MS = 500;
@@ -38,7 +38,7 @@ export const fault = {
   title: 'a slow database, and a network to it that loses packets',
   async run({ checks, folder, isShort }) {
     const form = isShort ? 'short' : 'long';
-    await behindCable(
+    await behindLink(
       folder,
       async ({ cable, instances, load }) => {
         for (const step of STEPS) {
@@ -66,10 +66,10 @@ async function disturb({ checks, cable, instances, load, step, form }) {
   await gauges.watch(seconds);
   end(cable);
   let healed;
-  await checks.that(`F-09: ${name}: ${HEAL_MS / 1_000} s after its end all is well`, async () => {
+  await checks.that(`F-09: ${name}: ${RECOVERY_MS / 1_000} s after its end all is well`, async () => {
     const [signedInMs, undisturbedMs] = await Promise.all([
-      load.untilSignedIn(HEAL_MS),
-      load.untilUndisturbed(HEAL_MS),
+      load.untilSignedIn(RECOVERY_MS),
+      load.untilUndisturbed(RECOVERY_MS),
     ]);
     healed = { signedInMs, undisturbedMs };
   });
@@ -103,7 +103,7 @@ async function disturb({ checks, cable, instances, load, step, form }) {
 async function signInMs(load) {
   const took = [];
   while (took.length < SIGN_INS) {
-    took.push(await load.untilSignedIn(HEAL_MS));
+    took.push(await load.untilSignedIn(RECOVERY_MS));
   }
   return median(took);
 }

@@ -9,7 +9,7 @@ const HOUR = 3_600;
 const DAYS = 400 * 24 * HOUR;
 /** Longer than the lifetime of access tokens and the retention of events. */
 const isLong = (seconds) => seconds >= DAYS;
-const HEAL_MS = { short: 15_000, long: 5_000 };
+const RECOVERY_MS = { short: 15_000, long: 5_000 };
 /** How long a clock stays wrong. */
 const STAY_MS = { short: 300, long: 20_000 };
 /** Maximum ratio to the rate before: time-based work runs once more, but not endlessly. */
@@ -75,26 +75,29 @@ async function setOne({ checks, clocks, instances, load, form }, seconds) {
     await requireRefusals(instance, token, STAY_MS[form]);
     // Like a load balancer with health checks.
     instances.leave(instance);
-    await load.untilSignedIn(HEAL_MS[form]);
+    await load.untilSignedIn(RECOVERY_MS[form]);
     const refused = load.counts.unavailable;
     await pause(STAY_MS[form]);
-    await load.untilSignedIn(HEAL_MS[form]);
+    await load.untilSignedIn(RECOVERY_MS[form]);
     await requireRefusals(instance, token, 0);
     if (load.counts.unavailable > refused) throw new Error('the other one refused requests');
   });
   clocks[1].set(0);
-  await checks.that(`F-14: ${what}, and set right: all is as before within ${HEAL_MS[form] / 1_000} s`, async () => {
-    const startedAt = performance.now();
-    while (!(await fetch(`${instance.base}health`)).ok) {
-      if (performance.now() - startedAt > HEAL_MS[form]) throw new Error('it is not ready');
-      await pause(20);
-    }
-    const readyMs = Math.round(performance.now() - startedAt);
-    instances.join(instance);
-    await requireActive(instance, token);
-    const healedMs = Math.round(await load.untilUndisturbed(HEAL_MS[form]));
-    say(`${what}: ready after ${readyMs} ms, the last refusal after ${healedMs} ms; ${await meter.rates()}`);
-  });
+  await checks.that(
+    `F-14: ${what}, and set right: all is as before within ${RECOVERY_MS[form] / 1_000} s`,
+    async () => {
+      const startedAt = performance.now();
+      while (!(await fetch(`${instance.base}health`)).ok) {
+        if (performance.now() - startedAt > RECOVERY_MS[form]) throw new Error('it is not ready');
+        await pause(20);
+      }
+      const readyMs = Math.round(performance.now() - startedAt);
+      instances.join(instance);
+      await requireActive(instance, token);
+      const healedMs = Math.round(await load.untilUndisturbed(RECOVERY_MS[form]));
+      say(`${what}: ready after ${readyMs} ms, the last refusal after ${healedMs} ms; ${await meter.rates()}`);
+    },
+  );
   await checks.that(`F-14: ${what}: timers do not storm`, () => meter.require());
 }
 
@@ -123,12 +126,12 @@ async function setAll({ checks, clocks, instances, load, form }, seconds) {
     [`${what}, and set right`, 0],
   ]) {
     const meter = await Meter.of(instances);
-    await checks.that(`F-14: ${name}: all is well within ${HEAL_MS[form] / 1_000} s`, async () => {
+    await checks.that(`F-14: ${name}: all is well within ${RECOVERY_MS[form] / 1_000} s`, async () => {
       load.beforeClocksAreSet({ isLong: isLong(ahead) });
       for (const clock of clocks) clock.set(ahead);
       const [signedInMs, healedMs] = await Promise.all([
-        load.untilSignedIn(HEAL_MS[form]),
-        load.untilUndisturbed(HEAL_MS[form]),
+        load.untilSignedIn(RECOVERY_MS[form]),
+        load.untilUndisturbed(RECOVERY_MS[form]),
       ]);
       await pause(STAY_MS[form]);
       say(

@@ -20,7 +20,7 @@ const FAILURES = [
 const SILENT_SECONDS = { short: 5, long: 180 };
 /** Short enough that all database connections reach their maximum lifetime during that time. */
 const MAX_LIFETIME = { short: '1s', long: '20s' };
-const HEAL_MS = 60_000;
+const RECOVERY_MS = 60_000;
 /** All users wait for a DNS lookup without a response and then retry. */
 const SIGN_IN_MS = 15_000;
 /** Queues of mails and of jobs that create mails. */
@@ -131,16 +131,16 @@ async function fail({ checks, names, peers, instances, load, form }, { name: wha
 }
 
 async function requireHealed({ checks, peers, instances, load, what }) {
-  await checks.that(`F-20: ${what}: within ${HEAL_MS / 1_000} s of their end all is well`, async () => {
+  await checks.that(`F-20: ${what}: within ${RECOVERY_MS / 1_000} s of their end all is well`, async () => {
     const [signedInMs, undisturbedMs, providerMs, mailMs] = await Promise.all([
-      load.untilSignedIn(HEAL_MS),
-      load.untilUndisturbed(HEAL_MS),
-      peers.untilSignedIn(instances.bases[0], instances.all[0].base, HEAL_MS),
+      load.untilSignedIn(RECOVERY_MS),
+      load.untilUndisturbed(RECOVERY_MS),
+      peers.untilSignedIn(instances.bases[0], instances.all[0].base, RECOVERY_MS),
       untilMail(instances.mailboxes),
     ]);
     // Requests that wait for an instance that is not ready get neither a response nor an error.
     for (const { base } of instances.all) await untilReady(base);
-    await load.untilUndisturbed(HEAL_MS);
+    await load.untilUndisturbed(RECOVERY_MS);
     say(
       `${what}: the last refusal ${Math.round(undisturbedMs)} ms after their end, a sign-in ${Math.round(signedInMs)} ms, ` +
         `one at a provider ${Math.round(providerMs)} ms, a mail ${Math.round(mailMs)} ms`,
@@ -151,7 +151,7 @@ async function requireHealed({ checks, peers, instances, load, what }) {
 async function untilReady(base) {
   const startedAt = performance.now();
   while (!(await fetch(`${base}health`)).ok) {
-    if (performance.now() - startedAt > HEAL_MS) throw new Error(`${base} is not ready`);
+    if (performance.now() - startedAt > RECOVERY_MS) throw new Error(`${base} is not ready`);
     await pause(POLL_MS);
   }
 }
@@ -160,7 +160,7 @@ async function untilReady(base) {
 async function untilMail(mailboxes) {
   const [startedAt, before] = [performance.now(), mailboxes.taken];
   while (mailboxes.taken === before) {
-    if (performance.now() - startedAt > HEAL_MS) throw new Error('no mail came');
+    if (performance.now() - startedAt > RECOVERY_MS) throw new Error('no mail came');
     await pause(20);
   }
   return performance.now() - startedAt;

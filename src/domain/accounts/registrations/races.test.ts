@@ -23,7 +23,7 @@ import { finishRegistration } from './finish-registration.ts';
 import { namePolicyOf } from './registration-policy.ts';
 
 const ROUNDS = 150;
-const CONTENDERS = 4;
+const CONCURRENT = 4;
 const TIMEOUT_MS = 300_000;
 
 let testDatabase: TestDatabase;
@@ -111,7 +111,7 @@ async function finishAll(ids: readonly RegistrationId[], isTokenRequired = false
 }
 
 function outcomes(loser: string): string[] {
-  return ['account', ...Array.from({ length: CONTENDERS - 1 }, () => loser)].toSorted();
+  return ['account', ...Array.from({ length: CONCURRENT - 1 }, () => loser)].toSorted();
 }
 
 const EACH_ONCE = { users: ROUNDS, passwords: ROUNDS, sessions: ROUNDS, completed: ROUNDS };
@@ -130,7 +130,7 @@ async function counts(names: string): Promise<object | undefined> {
   return row;
 }
 
-describe(`${ROUNDS} rounds of ${CONTENDERS} simultaneous registrations on two instances`, () => {
+describe(`${ROUNDS} rounds of ${CONCURRENT} simultaneous registrations on two instances`, () => {
   async function contend(
     make: (round: number, contender: number) => Promise<RegistrationId>,
     loser: string,
@@ -138,7 +138,7 @@ describe(`${ROUNDS} rounds of ${CONTENDERS} simultaneous registrations on two in
   ): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
       const ids = [];
-      for (let contender = 0; contender < CONTENDERS; contender += 1) ids.push(await make(round, contender));
+      for (let contender = 0; contender < CONCURRENT; contender += 1) ids.push(await make(round, contender));
       expect(await finishAll(ids, isTokenRequired)).toEqual(outcomes(loser));
     }
   }
@@ -180,7 +180,7 @@ describe(`${ROUNDS} rounds of ${CONTENDERS} simultaneous registrations on two in
   });
 });
 
-test(`${ROUNDS} codes, each entered by ${CONTENDERS} at once on two instances: one verifies the address (S-100)`, {
+test(`${ROUNDS} codes, each entered by ${CONCURRENT} at once on two instances: one verifies the address (S-100)`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { clock, keyRing } = instanceOf(0);
@@ -196,7 +196,7 @@ test(`${ROUNDS} codes, each entered by ${CONTENDERS} at once on two instances: o
     );
     const code = emailCode(keyRing, { authentication: id, mail: 1 });
     const checks = await Promise.all(
-      Array.from({ length: CONTENDERS }, (_, index) => {
+      Array.from({ length: CONCURRENT }, (_, index) => {
         const { core } = instanceOf(index);
         return checkEmailCode({ ...core, limits: core.config.rateLimiting }, id, code);
       }),

@@ -25,10 +25,10 @@ const STRENGTH_WORKER = new URL('../../src/domain/accounts/passwords/strength.wo
 export const TOKEN_SECONDS = 60;
 /** Longer than a job waits for another one. */
 const BUSY_SECONDS = 3;
-const AMPLE = { burst: 100_000, per_second: 1000 };
+const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const SERVER_NAME = 'localhost:8448';
 
-export interface WorldOptions {
+export interface HomeserverSetupOptions {
   readonly protocolName: string;
   readonly make: ChatAppMake;
   readonly secret: string;
@@ -45,9 +45,15 @@ export interface Standing {
   readonly isErased: boolean;
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type HomeserverSetup = Awaited<ReturnType<typeof startHomeserverSetup>>;
 
-export async function startWorld({ protocolName, make, secret, synapse, ...options }: WorldOptions) {
+export async function startHomeserverSetup({
+  protocolName,
+  make,
+  secret,
+  synapse,
+  ...options
+}: HomeserverSetupOptions) {
   const ports = options.ports ?? { service: await freePort(), front: await freePort() };
   const standIn = synapse === undefined ? await startStandInHomeserver(secret, SERVER_NAME) : undefined;
   const { serverName, endpoint } = standIn ?? synapse ?? { serverName: '', endpoint: '' };
@@ -67,7 +73,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       ],
     },
     experimental: { compat_token_ttl: TOKEN_SECONDS },
-    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+    rate_limiting: { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } },
   };
   const service = await startService(
     { ...settings, http: listeningAt(ports.service) },

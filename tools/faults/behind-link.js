@@ -1,5 +1,5 @@
-import { Cable } from '../../test/support/cable.js';
 import { freePort } from '../../test/support/free-port.js';
+import { NetworkLink } from '../../test/support/network-link.js';
 import { databaseSettings, Instances, startDatabase } from './instances.js';
 
 const ADDRESS = '127.0.0.1';
@@ -9,9 +9,9 @@ const ADDRESS = '127.0.0.1';
  * @param work receives `{ cable, instances, load }`; the load is already running
  * @param change modifies the settings
  */
-export async function behindCable(folder, work, change) {
+export async function behindLink(folder, work, change) {
   const database = await startDatabase(folder);
-  const cable = new Cable(database);
+  const cable = new NetworkLink(database);
   const instances = new Instances(folder);
   let load;
   try {

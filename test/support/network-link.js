@@ -22,7 +22,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const RETRANSMISSION_MS = 200;
 const SSL_REQUEST = 80877103;
 
-export class Cable {
+export class NetworkLink {
   /** @type {Server} */
   #server;
   /** @type {Set<Socket>} */
