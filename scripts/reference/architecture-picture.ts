@@ -72,7 +72,7 @@ const ROWS: readonly (readonly Layer[])[] = [
     {
       folder: 'platform',
       text: 'could serve any product',
-      below: ['base', 'clock, IDs, secrets, errors, interfaces of log and metrics'],
+      below: ['base', 'clock, IDs, secrets, interfaces of log and metrics'],
     },
   ],
 ];
