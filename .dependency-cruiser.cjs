@@ -73,6 +73,20 @@ module.exports = {
       to: { path: '^(src|test|scripts)/', pathNot: '^src/browser/(components/|i18n/language[.]ts$)' },
     },
     {
+      name: 'admin-web-imports',
+      comment: 'the admin area meets the server through the admin API, not through what calls the account API',
+      severity: 'error',
+      from: { path: '^web/admin/', pathNot: tests },
+      to: { path: '^web/', pathNot: '^web/(admin|components|i18n)/' },
+    },
+    {
+      name: 'account-web-imports',
+      comment: 'nothing of the admin area is loaded by the account area',
+      severity: 'error',
+      from: { path: '^web/(?!admin/)', pathNot: tests },
+      to: { path: '^web/admin/' },
+    },
+    {
       name: 'no-cycles',
       severity: 'error',
       from: {},

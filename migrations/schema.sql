@@ -219,9 +219,11 @@ create table oauth2_clients (
   disabled_at timestamp with time zone,
   document_url text,
   document_fresh_until timestamp with time zone,
+  kind text,
   constraint oauth2_clients_pkey PRIMARY KEY (id),
   constraint oauth2_clients_metadata_digest_key UNIQUE (metadata_digest),
-  constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash)
+  constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash),
+  constraint oauth2_clients_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'builtin'::text]))) NOT VALID
 );
 CREATE INDEX oauth2_clients_static ON oauth2_clients USING btree (id) WHERE is_static;
 
@@ -853,6 +855,16 @@ create table webauthn_challenges (
 );
 CREATE INDEX webauthn_challenges_expires_at ON webauthn_challenges USING btree (expires_at);
 comment on table webauthn_challenges is 'what authenticators of passkeys are asked to sign, once each';
+
+CREATE OR REPLACE FUNCTION browser_session_is_live(session uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (select from user_sessions s where s.id = session and s.finished_at is null);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION note_profile_change()
  RETURNS trigger

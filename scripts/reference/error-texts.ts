@@ -54,6 +54,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The body is larger than `limits.max_body`.',
     remedy: 'Send a smaller body, or raise the limit.',
   },
+  client_is_builtin: {
+    meaning: 'An administrator tried to change or delete the client of the admin area.',
+    remedy: 'Set `admin_area.enabled` to `false` to turn the admin area off.',
+  },
   client_is_static: {
     meaning:
       'The client is defined in the configuration, and a client tried to manage its registration or an ' +

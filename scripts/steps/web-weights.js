@@ -52,6 +52,40 @@ function withImports(name, byName, found = new Set()) {
   return found;
 }
 
+/** Size budget of the admin area, in bytes after gzip (administration 7). */
+const MAX_ADMIN_SCRIPT_BYTES = 61_440;
+const MAX_ADMIN_PAGE_BYTES = 20_000;
+const MAX_ADMIN_STYLE_BYTES = 12_000;
+const MAX_ADMIN_CATALOGUE_BYTES = 20_000;
+
+/** Throws if the admin area exceeds its budget. */
+export function checkAdminWeights(folder, manifest, outputs) {
+  const weigh = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
+  const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]));
+  const first = withImports(manifest['admin.js'], byName);
+  const weights = [
+    ['scripts of the first view', sumOf(first, weigh), MAX_ADMIN_SCRIPT_BYTES],
+    ['admin.css', weigh(manifest['admin.css']), MAX_ADMIN_STYLE_BYTES],
+    ...Object.entries(manifest)
+      .filter(([plain]) => plain.startsWith('admin-') && plain.endsWith('.json'))
+      .map(([plain, name]) => [plain, weigh(name), MAX_ADMIN_CATALOGUE_BYTES]),
+    ...[...byName]
+      .filter(([name, { entryPoint }]) => name.endsWith('.js') && entryPoint?.startsWith('web/admin/pages/'))
+      .map(([name, { entryPoint }]) => {
+        const own = [...withImports(name, byName)].filter((script) => !first.has(script));
+        return [entryPoint, sumOf(own, weigh), MAX_ADMIN_PAGE_BYTES];
+      }),
+  ];
+  const problems = weights.filter(([, bytes, max]) => bytes > max);
+  if (problems.length === 0) return;
+  const texts = problems.map(([what, bytes, max]) => `${what}: ${bytes} bytes, of ${max} that it may have`);
+  throw new Error(`the admin area is too heavy: ${texts.join('; ')}`);
+}
+
+function sumOf(names, weigh) {
+  return [...names].reduce((sum, name) => sum + weigh(name), 0);
+}
+
 /** Files of the sign-in pages and of the account area; their scripts are listed by what they contain. */
 const SIGN_IN_FILES = ['pages.css', 'pages.js', 'passkey.js', 'strength.js'];
 

@@ -2,41 +2,56 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, relative } from 'node:path';
 import { catalogues } from './catalogues.js';
 import { compress } from './compress.js';
-import { checkRecordedWeights, checkWeights } from './web-weights.js';
+import { checkAdminWeights, checkRecordedWeights, checkWeights } from './web-weights.js';
+
+/** The applications of `web/`, each with its own scripts: a change of one never changes what the other loads. */
+export const AREAS = [
+  { name: 'account', entry: 'web/main.tsx', folder: 'web' },
+  { name: 'admin', entry: 'web/admin/main.tsx', folder: 'web/admin' },
+];
 
 /**
- * Bundles the account area (`web/`) into the assets folder: `account.js` and its lazy chunks, `account.css`, the texts
- * of each language, and `account.imports.json`, the chunks that the script needs to start. Fails if a file exceeds its
- * size budget.
+ * Bundles the applications of `web/` into the assets folder. Each has its script and lazy chunks, a stylesheet, the
+ * texts of each language, and `NAME.imports.json`, the chunks that its script needs to start. Fails if a file exceeds
+ * its size budget.
  * @param root directory of `package.json`
  * @param to folder with the `manifest.json` that the files are added to
  */
 export async function publishWeb(root, to) {
-  const entry = join(root, 'web/main.tsx');
-  if (!existsSync(entry)) return;
+  if (!existsSync(join(root, 'web'))) return;
   mkdirSync(to, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(to, 'manifest.json'), 'utf8'));
-  const { outputs, imports } = await bundle(root, to, entry);
-  for (const path of Object.keys(outputs)) {
-    // Source maps are found by the names of their scripts.
-    if (!path.endsWith('.map')) manifest[plainName(outputs[path], path)] = basename(path);
-  }
+  const outputs = {};
+  for (const area of AREAS) outputs[area.name] = await publishArea(root, to, area, manifest);
   for (const [name, published, text] of catalogues(join(root, 'locales'))) {
     manifest[name] = published;
     writeFileSync(join(to, published), text);
   }
-  writeFileSync(join(to, 'account.imports.json'), `${JSON.stringify(imports)}\n`);
   for (const name of Object.values(manifest)) compress(join(to, name));
-  checkWeights(to, manifest, outputs);
-  checkRecordedWeights(join(root, 'web/weights.json'), to, manifest, outputs);
+  checkWeights(to, manifest, outputs.account);
+  checkRecordedWeights(join(root, 'web/weights.json'), to, manifest, outputs.account);
+  checkAdminWeights(to, manifest, outputs.admin);
   writeFileSync(join(to, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-async function bundle(root, to, entry) {
+/** @returns the outputs of the bundler by path */
+async function publishArea(root, to, area, manifest) {
+  const outputs = await bundle(root, to, area);
+  for (const path of Object.keys(outputs)) {
+    // Source maps are found by the names of their scripts.
+    if (!path.endsWith('.map')) manifest[plainName(area, outputs[path], path)] = basename(path);
+  }
+  const main = Object.values(outputs).find((output) => output.entryPoint === area.entry);
+  const imports = main.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
+  writeFileSync(join(to, `${area.name}.imports.json`), `${JSON.stringify(imports)}\n`);
+  return outputs;
+}
+
+async function bundle(root, to, area) {
   const { build } = await import('esbuild');
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { account: entry },
+    entryPoints: { [area.name]: area.entry },
     outdir: to,
     bundle: true,
     splitting: true,
@@ -52,14 +67,11 @@ async function bundle(root, to, entry) {
     jsxImportSource: 'preact',
     define: { 'process.env.NODE_ENV': '"production"' },
     entryNames: '[name]-[hash]',
-    chunkNames: 'account-[hash]',
-    plugins: [sharedCode(root)],
+    chunkNames: `${area.name}-[hash]`,
+    plugins: [sharedCode(root, area)],
     logLevel: 'warning',
   });
-  const { outputs } = metafile;
-  const main = Object.values(outputs).find((output) => output.entryPoint === 'web/main.tsx');
-  const imports = main.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
-  return { outputs, imports };
+  return metafile.outputs;
 }
 
 /**
@@ -67,25 +79,27 @@ async function bundle(root, to, entry) {
  * one file. Otherwise the bundler creates one chunk for each set of pages with shared code, and each chunk is a
  * request.
  */
-function sharedCode(root) {
-  const components = join(root, 'web/components');
-  const files = [join(root, 'web/app.tsx'), ...readdirSync(components).map((name) => join(components, name))];
+function sharedCode(root, { entry, folder }) {
+  const components = join(root, folder, 'components');
+  const names = readdirSync(components).filter((name) => !name.includes('.test.'));
+  const files = [join(root, folder, 'app.tsx'), ...names.map((name) => join(components, name))];
   // Relative imports, because source maps must not contain paths of this machine, and file names contain their hash.
-  const importsOf = (folder) =>
-    files.map((file) => `import ${JSON.stringify(`./${relative(folder, file).replaceAll('\\', '/')}`)};`).join('');
+  const importsOf = (from) =>
+    files.map((file) => `import ${JSON.stringify(`./${relative(from, file).replaceAll('\\', '/')}`)};`).join('');
+  const main = join(root, entry);
   return {
     name: 'shared-code',
     setup(build) {
-      build.onLoad({ filter: /[\\/]web[\\/](?:main\.tsx|pages[\\/][^\\/]+[\\/]pages\.ts)$/ }, ({ path }) => ({
-        contents: importsOf(dirname(path)) + readFileSync(path, 'utf8'),
-        loader: 'tsx',
-      }));
+      build.onLoad({ filter: /[\\/](?:main\.tsx|pages[\\/][^\\/]+[\\/]pages\.ts)$/ }, ({ path }) => {
+        if (path !== main && !path.startsWith(join(root, folder, 'pages'))) return undefined;
+        return { contents: importsOf(dirname(path)) + readFileSync(path, 'utf8'), loader: 'tsx' };
+      });
     },
   };
 }
 
 /** Returns the name without hash for entry points. Other chunks are known only by their published names. */
-function plainName({ entryPoint }, path) {
+function plainName({ name: area, entry }, { entryPoint }, path) {
   const name = basename(path);
-  return entryPoint === 'web/main.tsx' ? 'account.js' : name.endsWith('.css') ? 'account.css' : name;
+  return entryPoint === entry ? `${area}.js` : name.endsWith('.css') ? `${area}.css` : name;
 }

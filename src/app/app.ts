@@ -9,6 +9,7 @@ import type { Core } from '#domain/core.ts';
 import { mount as accountApi } from '#features/account-api/routes.ts';
 import { mount as accountArea } from '#features/account-area/routes.ts';
 import { mount as adminApi } from '#features/admin-api/routes.ts';
+import { mount as adminArea } from '#features/admin-area/routes.ts';
 import { mount as authorization } from '#features/authorization/routes.ts';
 import { mount as chatCompat } from '#features/chat-compat/routes.ts';
 import { mount as clientLogos } from '#features/client-logos/routes.ts';
@@ -63,6 +64,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   accountArea,
   dataExport,
   adminApi,
+  adminArea,
   operations,
 ];
 

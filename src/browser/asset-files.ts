@@ -7,7 +7,7 @@ import { type ASSET_NAMES, type AssetManifest, parseAssetManifest } from '#confi
 /** The published files that pages refer to. */
 export type AssetName =
   | (typeof ASSET_NAMES)[number]
-  | `account-${string}.json`
+  | `${'account' | 'admin'}-${string}.json`
   | 'brand.css'
   | `${'logo' | 'logo-dark' | 'icon'}.${'svg' | 'png'}`;
 

@@ -21,6 +21,7 @@ function called(client_name: Readonly<Record<string, string>>): Client {
     {
       id,
       is_static: true,
+      kind: null,
       version: 1,
       client_secret_sealed: null,
       document_url: null,

@@ -97,6 +97,10 @@ export class Urls {
     return this.path(`account/${page}`);
   }
 
+  adminArea(): string {
+    return this.path('admin/');
+  }
+
   changePassword(): string {
     return this.path('account/password/change');
   }
@@ -197,6 +201,8 @@ export class Urls {
         return this.completeSso(action.id);
       case 'change_password':
         return this.changePassword();
+      case 'administer':
+        return this.adminArea();
       case 'link_upstream':
         return this.upstreamLink(action.id);
       case 'manage_account':

@@ -13,7 +13,7 @@ export interface DeleteClientOptions {
 
 /**
  * `manage delete-client` (operations 3.5): deletes a dynamically registered client with its sessions and tokens. Throws
- * `ExitError` 1 if it does not exist or is defined in the configuration; 2 for an invalid client ID.
+ * `ExitError` 1 if it does not exist or is not dynamically registered; 2 for an invalid client ID.
  */
 export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: DeleteClientOptions): Promise<void> {
   const id = parseId<'client'>(clientId);
@@ -25,6 +25,12 @@ export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: 
     if (outcome === 'unknown') throw new ExitError(ExitCode.failure, 'client not found');
     if (outcome === 'static') {
       throw new ExitError(ExitCode.failure, 'the client is defined in the configuration; remove it from clients there');
+    }
+    if (outcome === 'builtin') {
+      throw new ExitError(
+        ExitCode.failure,
+        'the client is part of the service; to turn off the admin area, set admin_area.enabled',
+      );
     }
   });
   deps.io.stdout(json ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');

@@ -7,6 +7,7 @@ import { MEMBER_VARIABLE, type Report } from '#app/service/member-messages.ts';
 import { hashesAtOnce } from '#app/service/password-hashing.ts';
 import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from '#app/service/start-checks.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
+import { syncBuiltinClient } from '#domain/clients/builtin-clients.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -54,11 +55,10 @@ function run(options: CommandOptions, command: ServeOptions, io: CommandIo): Pro
         process.constrainedMemory(),
       ),
     makeFirstAccounts: (foundation) => makeFirstAdmin(foundation, io.version),
-    ...(command.sync && {
-      sync: async (deps, config) => {
-        await syncConfiguration(deps, config);
-      },
-    }),
+    sync: async (deps, config) => {
+      if (command.sync) await syncConfiguration(deps, config);
+      await syncBuiltinClient(deps, config);
+    },
     announce: async (foundation, bound) => {
       const { config, database, openLog } = foundation;
       const { log } = openLog;

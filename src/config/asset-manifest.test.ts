@@ -3,7 +3,10 @@ import { ASSET_NAMES } from './asset-manifest.ts';
 import { load, problemsOf } from './fixture.test-support.ts';
 
 const YAML = 'assets:\n  path: build\ntemplates:\n  assets_manifest: build/.vite/manifest.json\n';
-const NAMES = [...ASSET_NAMES, ...['en', 'de', 'fr', 'es', 'ar'].map((language) => `account-${language}.json`)];
+const NAMES = [
+  ...ASSET_NAMES,
+  ...['en', 'de', 'fr', 'es', 'ar'].flatMap((language) => [`account-${language}.json`, `admin-${language}.json`]),
+];
 
 /** A manifest as Vite writes it, with the files that it names. */
 function build(changes: Readonly<Record<string, unknown>> = {}) {

@@ -6,6 +6,8 @@ import { BUNDLED_LANGUAGES } from './translation-files.ts';
 export const ASSET_NAMES = [
   'account.css',
   'account.js',
+  'admin.css',
+  'admin.js',
   'api-callback.js',
   'api-reference.css',
   'api-reference.js',
@@ -21,7 +23,10 @@ export const ASSET_NAMES = [
 /** Published name by plain name. */
 export type AssetManifest = Readonly<Record<string, string>>;
 
-const NEEDED: readonly string[] = [...ASSET_NAMES, ...BUNDLED_LANGUAGES.map((language) => `account-${language}.json`)];
+const NEEDED: readonly string[] = [
+  ...ASSET_NAMES,
+  ...BUNDLED_LANGUAGES.flatMap((language) => [`account-${language}.json`, `admin-${language}.json`]),
+];
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
 /**

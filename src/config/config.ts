@@ -16,6 +16,7 @@ import { defaultHashConcurrency } from './hash-concurrency.ts';
 import { MISTAKEN_KEYS } from './mistaken-keys.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
+import { adminAreaConfig, adminAreaSection } from './sections/admin-area.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
 import { captchaConfig, captchaSection } from './sections/captcha.ts';
 import { clientsSection, staticClientConfig } from './sections/clients.ts';
@@ -60,6 +61,7 @@ const sections = mapping({
   compat: compatSection.prefault({}).describe('Chat clients that do not use OpenID Connect.'),
   passwords: passwordsSection.prefault({}).describe('Password authentication.'),
   account: accountSection.prefault({}).describe('Account features available to users.'),
+  admin_area: adminAreaSection.prefault({}).describe('Admin area at `/admin/`.'),
   email: emailSection.prefault({}).describe('Outgoing email.'),
   graphql: graphqlSection.prefault({}).describe('Account API at `/graphql`.'),
   upstream_oauth2: upstreamOAuth2Section
@@ -133,7 +135,12 @@ const sections = mapping({
     .describe('Settings that may change between versions.'),
 });
 
-const checked = rule(sections, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
+const withAdminAreaRule = rule(sections, ['account', 'admin_area'], ({ account, admin_area }, problem) => {
+  if (!admin_area.require_second_factor || account.second_factor !== 'off') return;
+  problem(['admin_area', 'require_second_factor'], 'requires account.second_factor "optional" or "required"');
+});
+
+const checked = rule(withAdminAreaRule, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
   if (telemetry.metrics.exporter === 'prometheus') return;
   for (const [listener, { resources }] of (http.listeners ?? []).entries()) {
     const index = resources.findIndex((resource) => resourceName(resource) === 'prometheus');
@@ -203,6 +210,7 @@ export function completeConfig(parsed: ParsedConfig, inputs: Surroundings) {
     compat: compatConfig(parsed.compat, parsed.passwords.enabled),
     passwords,
     account: accountConfig(parsed.account, accountDefaults),
+    adminArea: adminAreaConfig(parsed.admin_area),
     email,
     graphql: graphqlConfig(parsed.graphql),
     upstreamOauth2: upstreamOAuth2Config(parsed.upstream_oauth2),

@@ -168,7 +168,17 @@ function domains(name: string, as: string): Record<string, Row> {
 
 const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 
-const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
+const DEFAULT_RESOURCES = [
+  'discovery',
+  'human',
+  'oauth',
+  'compat',
+  'graphql',
+  'assets',
+  'adminapi',
+  'adminarea',
+  'health',
+];
 const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'];
 const LISTENER = {
   name: '0',
@@ -242,7 +252,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: { name: 'health' },
     bad: 'everything',
     problem:
-      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, prometheus, connection-info, got "everything"',
+      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, adminarea, health, prometheus, connection-info, got "everything"',
   },
   'http.listeners[].resources[].name': choice('assets', ...RESOURCES),
   'http.listeners[].binds': {
@@ -550,6 +560,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'account.activity_retention': { ...duration('30d', 2_592_000, 'from 30d to 1095d'), as: 'retention.activity' },
   'account.client_logos': choice('proxy', 'initials', 'proxy'),
   'account.registration_ttl': duration('24h', 86_400, 'from 10m to 24h'),
+  'admin_area.enabled': bool(false),
+  'admin_area.max_age': { ...duration('5m', 300, 'from 5m to 12h'), as: 'admin_area.max_age' },
+  'admin_area.require_second_factor': { ...bool(true), as: 'admin_area.requires_second_factor' },
   'email.transport': { ...choice('sendmail', 'blackhole', 'smtp', 'sendmail', 'file'), as: 'email.transport.kind' },
   'email.from': mailbox('"Club, \\"Würzburg\\"" <noreply@club.example>', {
     name: 'Club, "Würzburg"',
@@ -1424,6 +1437,7 @@ test('without any source, the defaults match the manual', () => {
       recoverySetsFirstPassword: false,
       recoverySignsOutDevices: false,
     },
+    adminArea: { enabled: true, maxAgeSeconds: 1800, requiresSecondFactor: false },
     graphql: {
       isInDiscovery: true,
       hasIntrospection: true,

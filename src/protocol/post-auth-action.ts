@@ -10,6 +10,8 @@ export type PostAuthAction =
   | { readonly kind: 'continue_device_code_grant'; readonly id: Ulid<'device-code-grant'> }
   | { readonly kind: 'continue_compat_sso_login'; readonly id: Ulid<'compat-sso-login'> }
   | { readonly kind: 'change_password' }
+  /** Opens the admin area. */
+  | { readonly kind: 'administer' }
   | { readonly kind: 'link_upstream'; readonly id: Ulid<'upstream-link'> }
   | { readonly kind: 'manage_account'; readonly account?: AccountAction };
 
@@ -57,6 +59,7 @@ export function parsePostAuthAction(fields: ActionFields, protocolName: string):
     case 'link_upstream':
       return withId(kind, fields.get('id'));
     case 'change_password':
+    case 'administer':
       return { kind };
     case 'manage_account': {
       const account = parseAccountAction(fields, protocolName);
@@ -85,7 +88,7 @@ export function postAuthActionFields(action: PostAuthAction | undefined): [name:
   if (action === undefined) return [];
   const fields: [string, string][] = [['kind', action.kind]];
   if (action.kind === 'manage_account') fields.push(...accountActionFields(action.account));
-  else if (action.kind !== 'change_password') fields.push(['id', action.id]);
+  else if (action.kind !== 'change_password' && action.kind !== 'administer') fields.push(['id', action.id]);
   return fields;
 }
 

@@ -73,6 +73,13 @@ const ROWS = {
     page: 'too_large',
     description: 'the request body is too large',
   },
+  client_is_builtin: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'access_denied',
+    page: 'refused',
+    description: 'the client is part of the service and cannot be changed',
+  },
   client_is_static: {
     kind: 'refusal',
     status: 403,

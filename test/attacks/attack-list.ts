@@ -190,6 +190,10 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [185, 'pipelined responses out of order'],
   [186, 'loopback port of a non-native client'],
   [187, 'exhausted file descriptors'],
+  [190, 'admin area framed or loaded by another site'],
+  [191, "requests for the admin area's client from elsewhere"],
+  [192, 'admin area after the right, the sign-in or the session is lost'],
+  [193, 'token of the admin area at other endpoints'],
   [202, "change without an audit event, or an administrator's address shown to a user"],
 ];
 

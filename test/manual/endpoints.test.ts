@@ -474,6 +474,10 @@ async function visitTheRest(): Promise<void> {
     '/robots.txt',
     '/favicon.ico',
     '/assets/pages.css',
+    '/admin',
+    '/admin/',
+    '/admin/callback',
+    '/admin/users',
     '/logout',
     `/client-logos/${CLIENT_ID}`,
   ]) {

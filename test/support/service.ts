@@ -12,6 +12,7 @@ import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import { syncBuiltinClient } from '#domain/clients/builtin-clients.ts';
 import type { Core } from '#domain/core.ts';
 import { readSigningKeys, type SigningKeySource } from '#domain/keys/read-signing-keys.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
@@ -78,7 +79,17 @@ export interface ServiceOptions {
 /** Generous, so that no estimate times out on a busy machine. */
 const PATIENT_MS = 60_000;
 /** Resources of the default listener: all that require no configuration. */
-export const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
+export const RESOURCES = [
+  'discovery',
+  'human',
+  'oauth',
+  'compat',
+  'graphql',
+  'assets',
+  'adminapi',
+  'adminarea',
+  'health',
+];
 const NO_WORKER = new URL('file:///no-strength-worker');
 
 const shared = new WeakMap<TestService, { readonly database: TestDatabase; readonly root: Buffer }>();
@@ -110,6 +121,7 @@ export async function startService(
   const ender = clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' });
   const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, ...ender };
   await syncConfiguration(sync, config);
+  await syncBuiltinClient(sync, config);
   const opened = await openMetrics(config.telemetry, { clock, log, version: '1.2.3', isMember: false });
   const { modulePath } = config.policy;
   const { core, server, routes, origin } = await startApp({

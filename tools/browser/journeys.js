@@ -4,6 +4,7 @@ import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
+import { administer } from './admin-area-journey.js';
 import {
   callByKeyboard,
   callFromReference,
@@ -85,6 +86,16 @@ export async function checkApiReference(checks, { browser, folder, relyingParty 
     await checks.that('an administrator calls the API from its reference', () => callFromReference(how));
     await checks.that('the reference takes no answer that it did not ask for', () => refuseForeignAnswers(how));
     await checks.that('its callback tells no other page the answer', () => hideAnswerFromOthers(how));
+  } finally {
+    await latchkey.stop();
+  }
+}
+
+/** Administers in the browser. */
+export async function checkAdminArea(checks, { browser, folder, relyingParty, pictures }) {
+  const latchkey = await Latchkey.start(folder, 'admin-area', settings(relyingParty.callback));
+  try {
+    await administer(checks, { browser, latchkey, pictures });
   } finally {
     await latchkey.stop();
   }

@@ -35,7 +35,7 @@ export class Latchkey {
     latchkey.#folder = folder;
     latchkey.#environment = environment;
     const listener = {
-      resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'],
+      resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'adminarea', 'health'],
       binds: [{ address: `127.0.0.1:${port}` }],
     };
     const http = { public_base: `http://${host}:${port}`, listeners: [listener] };

@@ -9,6 +9,7 @@ import { launchChromium } from './chromium.js';
 import { writeGuideImages } from './guide-images.js';
 import {
   checkAccountJourney,
+  checkAdminArea,
   checkApiReference,
   checkChatAccountJourney,
   checkFirstPaint,
@@ -35,6 +36,7 @@ const JOURNEYS = [
   { name: 'upstream', flag: '--upstream', check: checkUpstreamJourneys },
   { name: 'recovery', flag: '--mails', check: checkRecovery },
   { name: 'reference', flag: '--admin', check: checkApiReference },
+  { name: 'admin area', flag: '--admin-area', check: checkAdminArea },
   { name: 'unasked', flag: '--mails', check: checkUnasked },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
   { name: 'passkeys', flag: '--passkeys', check: checkPasskeys },
@@ -46,8 +48,8 @@ const JOURNEYS = [
 /**
  * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
  * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
- * `--passkeys`: passkeys; `--paint`: time until pages of the account area show content; `--images`: the screenshots of
- * the guides; a word: only pages whose names contain it.
+ * `--admin-area`: the admin area; `--passkeys`: passkeys; `--paint`: time until pages of the account area show content;
+ * `--images`: the screenshots of the guides; a word: only pages whose names contain it.
  */
 const [only] = process.argv.slice(2);
 const isShort = only === '--short';

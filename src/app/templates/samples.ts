@@ -4,6 +4,7 @@ import { samples as shared } from '#browser/samples.tsx';
 import { samples as accountApi } from '#features/account-api/samples.ts';
 import { samples as accountArea } from '#features/account-area/samples.ts';
 import { samples as adminApi } from '#features/admin-api/samples.ts';
+import { samples as adminArea } from '#features/admin-area/samples.ts';
 import { samples as authorization } from '#features/authorization/samples.tsx';
 import { samples as chatCompat } from '#features/chat-compat/samples.tsx';
 import { samples as device } from '#features/device/samples.tsx';
@@ -22,6 +23,7 @@ export const pageSamples: readonly Sample[] = [
   ...accountApi,
   ...accountArea,
   ...adminApi,
+  ...adminArea,
   ...authorization,
   ...chatCompat,
   ...device,

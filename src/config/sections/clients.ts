@@ -23,6 +23,7 @@ import {
   MANDATORY_ALGORITHM,
   SIGNING_ALGORITHMS,
 } from '#protocol/jose/signing-algorithms.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import {
   assertionAlgorithms,
   CONFIDENTIAL_AUTH_METHODS,
@@ -329,6 +330,7 @@ export const clientsSection = listKeysRule(list(withProfileRule), ['client_id'],
     const other = seen.get(client_id);
     if (other !== undefined) problem([index, 'client_id'], `"${client_id}" is also the id of clients[${other}]`);
     else seen.set(client_id, index);
+    if (client_id === ADMIN_AREA_CLIENT_ID) problem([index, 'client_id'], 'is the id of the admin area');
   }
 });
 

@@ -36,7 +36,17 @@ const proxyNetwork = hint(
 );
 
 /** Resources of the default listener. */
-const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
+const DEFAULT_RESOURCES = [
+  'discovery',
+  'human',
+  'oauth',
+  'compat',
+  'graphql',
+  'assets',
+  'adminapi',
+  'adminarea',
+  'health',
+] as const;
 const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'] as const;
 const DEFAULT_PORT = 8080;
 const MAX_DESCRIPTORS = 1000;
@@ -112,6 +122,11 @@ const listener = mapping({
       const name = resourceName(entry);
       if (seen.has(name)) problem([index], `"${name}" is listed twice`);
       seen.add(name);
+    }
+    // The area calls the API at its own origin.
+    const area = resources.find(([, entry]) => resourceName(entry) === 'adminarea');
+    if (area !== undefined && !seen.has('adminapi')) {
+      problem([area[0]], '"adminarea" requires "adminapi" on the same listener');
     }
   }).describe('Resources that the listener serves; other routes return 404.'),
   binds: list(bind, { minimum: 1 }).describe('Addresses that the listener accepts connections on.'),

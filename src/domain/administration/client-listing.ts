@@ -1,4 +1,4 @@
-import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { clientIsBuiltin, clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
@@ -21,6 +21,7 @@ export interface ClientRecord {
 
 export interface ClientFilters {
   readonly isStatic: boolean;
+  readonly isBuiltin: boolean;
   /** `like` patterns for lower-case texts, made with `containing`. */
   readonly name: string;
   readonly uri: string;
@@ -48,6 +49,7 @@ export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients',
   where: clientIsEnabled('c'),
   filters: {
     isStatic: eitherWay('c.is_static'),
+    isBuiltin: eitherWay(clientIsBuiltin('c')),
     name: `lower(${text('client_name')}) like :name::text`,
     uri: `lower(${text('client_uri')}) like :uri::text`,
     grantType: `c.metadata -> 'grant_types' ? :grantType::text`,

@@ -8,8 +8,8 @@ import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classe
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 /**
- * Returns whether the pending authorization request asks for more than one factor, regardless of the operator's
- * settings.
+ * Returns whether the user's next step asks for more than one factor, regardless of the operator's settings: a pending
+ * authorization request, or the admin area.
  */
 export async function wantsFurtherFactor(
   deps: {
@@ -19,7 +19,9 @@ export async function wantsFurtherFactor(
   },
   action: PostAuthAction | undefined,
 ): Promise<boolean> {
-  if (action?.kind !== 'continue_authorization_grant' || deps.secondFactors.policy === 'off') return false;
+  if (deps.secondFactors.policy === 'off') return false;
+  if (action?.kind === 'administer') return true;
+  if (action?.kind !== 'continue_authorization_grant') return false;
   const row = await deps.database.first(findWanted, { id: toUuid(action.id), now: new Date(deps.clock.now()) });
   const [preferred] = row?.acr_values ?? [];
   return preferred !== undefined && !reachesAcr(ONE_FACTOR_ACR, preferred);

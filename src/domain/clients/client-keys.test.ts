@@ -35,6 +35,7 @@ function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
   const row = {
     id: toUuid(newId(0)),
     is_static: true,
+    kind: null,
     version: 1,
     client_secret_sealed: null,
     metadata,

@@ -38,6 +38,8 @@ export interface Client {
   readonly version: number;
   /** Defined in the configuration, and therefore shown as verified. */
   readonly isStatic: boolean;
+  /** Part of the service (`builtin-clients.ts`). It is neither configured nor registered. */
+  readonly isBuiltin: boolean;
   readonly authMethod: ClientAuthMethod;
   /** Algorithm of its client assertions; undefined: any that its method allows. */
   readonly assertionSigningAlg: string | undefined;
@@ -182,6 +184,8 @@ export interface ClientMetadata {
 export interface ClientRow {
   readonly id: string;
   readonly is_static: boolean;
+  /** Null: configured or registered. */
+  readonly kind: 'managed' | 'builtin' | null;
   readonly version: number;
   readonly client_secret_sealed: Buffer | null;
   readonly metadata: ClientMetadata;
@@ -192,7 +196,7 @@ export interface ClientRow {
 
 /** Returns the columns of a `ClientRow`. @param client alias of `oauth2_clients` */
 export function clientColumns(client: string): string {
-  const columns = ['id', 'is_static', 'version', 'client_secret_sealed', 'metadata', 'document_url'];
+  const columns = ['id', 'is_static', 'kind', 'version', 'client_secret_sealed', 'metadata', 'document_url'];
   const fresh = ms(`${client}.document_fresh_until`);
   return `${columns.map((name) => `${client}.${name}`).join(', ')}, ${fresh} as document_fresh_until`;
 }
@@ -212,6 +216,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     document: url === null ? undefined : { url, freshUntil: row.document_fresh_until ?? 0 },
     version: row.version,
     isStatic: row.is_static,
+    isBuiltin: row.kind === 'builtin',
     authMethod: authMethod(metadata.token_endpoint_auth_method),
     assertionSigningAlg: settledName(metadata.token_endpoint_auth_signing_alg),
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),

@@ -1,3 +1,4 @@
+import { clientIsBuiltin } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -53,12 +54,13 @@ export async function deleteManagedClient(
 export async function deleteDynamicClient(
   { database, clock, ...ender }: Omit<DeleteClientDeps, 'keyRing'>,
   id: ClientId,
-): Promise<'deleted' | 'static' | 'unknown'> {
+): Promise<'deleted' | 'static' | 'builtin' | 'unknown'> {
   return await database.transaction(
     async (transaction) => {
       const client = await transaction.first(lockClient, { id: toUuid(id) });
       if (client === undefined) return 'unknown';
       if (client.is_static) return 'static';
+      if (client.is_builtin) return 'builtin';
       await deleteClient(ender, transaction, id, { now: clock.now() });
       return 'deleted';
     },
@@ -67,9 +69,9 @@ export async function deleteDynamicClient(
 }
 
 /** Concurrent statements that need the client either finish first or wait. */
-const lockClient = statement<{ is_static: boolean }, { readonly id: string }>(
+const lockClient = statement<{ is_static: boolean; is_builtin: boolean }, { readonly id: string }>(
   'lock-client-to-delete',
-  'select c.is_static from oauth2_clients c where c.id = :id::uuid for update',
+  `select c.is_static, ${clientIsBuiltin('c')} as is_builtin from oauth2_clients c where c.id = :id::uuid for update`,
 );
 
 /**

@@ -3,7 +3,7 @@
  * `last_used_at`, which outlasts the cleanup of those rows. Requests therefore never write it.
  */
 import { type SweepRow, secondsBefore, walkTable } from '#domain/clean-up/sweep.ts';
-import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { clientIsEnabled, clientIsKept } from '#domain/records/liveness/clients.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -30,7 +30,7 @@ export const clientSweeps: readonly SweepRow[] = [
     minute: 51,
     batch: walkTable('sweep-oauth2-client-uses', {
       table: 'oauth2_clients',
-      isDue: `not t.is_static and ${lastUse} < :usedBefore::timestamptz and ${isInUse}`,
+      isDue: `not ${clientIsKept('t')} and ${lastUse} < :usedBefore::timestamptz and ${isInUse}`,
       action: 'update oauth2_clients t set last_used_at = :now::timestamptz',
     }),
     parameters: (now) => ({ usedBefore: secondsBefore(now, DAY_SECONDS), now: new Date(now) }),
@@ -41,7 +41,7 @@ export const clientSweeps: readonly SweepRow[] = [
     // Keeps disabled clients: registering the same metadata would otherwise bring them back.
     batch: walkTable('sweep-oauth2-clients', {
       table: 'oauth2_clients',
-      isDue: `not t.is_static and ${clientIsEnabled('t')}
+      isDue: `not ${clientIsKept('t')} and ${clientIsEnabled('t')}
         and (${lastUse} < :usedBefore::timestamptz or ${isPublishedInVain}) and not ${isInUse}`,
       action: 'delete from oauth2_clients t',
     }),

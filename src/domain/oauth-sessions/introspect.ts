@@ -9,6 +9,7 @@ import {
   oauthSessionIsLive,
   refreshTokenIsLive,
   sessionUserIsUsable,
+  signInOfBuiltinIsLive,
 } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -155,10 +156,11 @@ interface IntrospectionRow {
 
 /**
  * A session is live if it and its ancestors are not finished, its client is enabled, and its user (if any) is usable.
+ * A session of the admin area ends with its browser session.
  */
 const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${ancestorsAreLive('s')}
           and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
-          and ${sessionUserIsUsable('s', 'u')}`;
+          and ${signInOfBuiltinIsLive('s', 'c')} and ${sessionUserIsUsable('s', 'u')}`;
 
 const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
      join oauth2_clients c on c.id = s.client_id

@@ -4,6 +4,7 @@ import {
   type PresentationJson,
   presentationColumn,
 } from '#domain/clients/client-presentations.ts';
+import { clientIsApplication } from '#domain/records/liveness/clients.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
@@ -149,7 +150,8 @@ function tables(
     oauth2: {
       columns: OAUTH2_COLUMNS,
       from: OAUTH2_SESSIONS,
-      where: `s.${owner} = owner.id and ${filters(narrowing, OAUTH2_IS_LIVE, 's.client_id', 'false')}`,
+      where: `s.${owner} = owner.id and ${clientIsApplication('s.client_id')}
+        and ${filters(narrowing, OAUTH2_IS_LIVE, 's.client_id', 'false')}`,
     },
     compat: {
       columns: COMPAT_COLUMNS,

@@ -4,6 +4,7 @@ import {
   type PresentationJson,
   presentationColumn,
 } from '#domain/clients/client-presentations.ts';
+import { clientIsApplication } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -63,7 +64,7 @@ const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-a
                    order by s.client_id limit 1)
             from found where found.client_id is not null
         )
-        select client_id from found where client_id is not null
+        select client_id from found where client_id is not null and ${clientIsApplication('client_id')}
       ) live`,
     where: '(:clientIds::uuid[] is null or live.client_id = any(:clientIds::uuid[]))',
   },

@@ -12,6 +12,7 @@ import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
+import { ADMIN_AREA_TOKEN_SECONDS } from '#protocol/oauth/builtin-clients.ts';
 import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
 import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { endingCtes } from './end-oauth2-session.ts';
@@ -62,7 +63,9 @@ export function prepareRedemption<Row extends RedeemableRow>(
     sessionId: newId(now),
     userId: fromUuid(row.user_id),
     accessToken: newToken('mat'),
-    accessTokenExpiresAt: accessTokenExpiry(settings, target.resources, now, now),
+    accessTokenExpiresAt: client.isBuiltin
+      ? Math.min(now + ADMIN_AREA_TOKEN_SECONDS * 1000, accessTokenExpiry(settings, target.resources, now, now))
+      : accessTokenExpiry(settings, target.resources, now, now),
     refreshToken: client.grantTypes.includes('refresh_token') ? newToken('mar') : undefined,
     target,
     now,
@@ -214,8 +217,9 @@ export type RedeemParams = OpeningParams & {
  * @param update start of the update that consumes the grant `:grantId`, up to `set`, with the alias `g`
  * @param isRedeemable condition on `g`: the grant may be redeemed
  * @param claims column of the individually requested claims
+ * @param isRenewal see `openingCtes`
  */
-export function redeemSql(update: string, isRedeemable: string, claims: string): string {
+export function redeemSql(update: string, isRedeemable: string, claims: string, isRenewal = false): string {
   return `with recursive account as materialized (
     select id from users
      where id = :userId::uuid and ${accountIsUsable('users')}
@@ -233,7 +237,7 @@ export function redeemSql(update: string, isRedeemable: string, claims: string):
        and exists (select from fenced)
        and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
     returning g.client_id, g.scope, ${claims}, g.resources, g.locale, g.auth_time, g.acr, g.amr
-  ), ${openingCtes(':userSessionId::uuid')}
+  ), ${openingCtes(':userSessionId::uuid', isRenewal)}
   select opened.id, room.is_left,
          exists (select from sign_in) and not exists (select from fenced) as is_lease_lost
     from room left join opened on true`;
@@ -244,14 +248,24 @@ export function redeemSql(update: string, isRedeemable: string, claims: string):
  * `opened(id, client_id)` and store its first tokens. They do so only if the CTE `consumed` has a row: client_id,
  * scope, claims, resources, locale, auth_time, acr and amr. Expects a preceding `with recursive`, and `OpeningParams`.
  * @param browserSession expression of the browser session of the consent
+ * @param isRenewal for the admin area: ends its former sessions of the browser session whose tokens have expired, instead
+ * of one of the device. Other tabs keep theirs. Only the first session is recorded
  */
-export function openingCtes(browserSession: string): string {
+export function openingCtes(browserSession: string, isRenewal = false): string {
+  const former = isRenewal
+    ? `user_session_id = ${browserSession} and client_id in (select client_id from consumed)
+        and created_at <= :now::timestamptz - make_interval(secs => ${ADMIN_AREA_TOKEN_SECONDS})`
+    : `user_id = :userId::uuid and device_id = :deviceId::text`;
+  const isFirst = `
+     where not exists (
+       select from oauth2_sessions other where other.user_session_id = ${browserSession} and other.client_id = opened.client_id
+     )`;
   return `${endingCtes(
     `select id from oauth2_sessions
-      where user_id = :userId::uuid and device_id = :deviceId::text and ${oauthSessionIsLive('oauth2_sessions')}
+      where ${former} and ${oauthSessionIsLive('oauth2_sessions')}
         and exists (select from consumed)`,
     ':now::timestamptz',
-    `'device_replaced'`,
+    isRenewal ? `'renewed'` : `'device_replaced'`,
     {
       compat: {
         roots: `select id from compat_sessions
@@ -290,7 +304,7 @@ export function openingCtes(browserSession: string): string {
     ${INSERT_AUDIT_EVENT}
     select :startedEventId::uuid, 'session_started', :userId::uuid, client_id, id, :ip::inet, :userAgent::text, :eventDetail::jsonb,
            :now::timestamptz
-      from opened
+      from opened${isRenewal ? isFirst : ''}
     union all
     select :endedEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
            '{"reason": "device_replaced"}'::jsonb || coalesce(:eventDetail::jsonb, '{}'), :now::timestamptz

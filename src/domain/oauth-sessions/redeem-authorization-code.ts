@@ -20,7 +20,8 @@ export async function redeemAuthorizationCode<Prepared>(
   { authorizationCodeTtlSeconds }: Pick<TokenSettings, 'authorizationCodeTtlSeconds'>,
 ): Promise<RedeemOutcome<Prepared>> {
   const oldest = new Date(redeeming.presentedAt - authorizationCodeTtlSeconds * 1000);
-  return await redeem(deps, redeeming, { claim: claimForCode, store: redeemCode }, { oldest });
+  const store = redeeming.client.isBuiltin ? renewAdminArea : redeemCode;
+  return await redeem(deps, redeeming, { claim: claimForCode, store }, { oldest });
 }
 
 interface CodeParams {
@@ -38,4 +39,10 @@ const claimForCode = statement<GrantClaimRow, GrantClaimParams & CodeParams>(
 const redeemCode = statement<RedeemedRow, RedeemParams & CodeParams>(
   'redeem-code',
   redeemSql('update oauth2_authorization_grants g set', CODE_IS_VALID, 'g.claims'),
+);
+
+/** The admin area requests a token every few minutes. Its sessions must not pile up, nor their events. */
+const renewAdminArea = statement<RedeemedRow, RedeemParams & CodeParams>(
+  'renew-admin-area',
+  redeemSql('update oauth2_authorization_grants g set', CODE_IS_VALID, 'g.claims', true),
 );

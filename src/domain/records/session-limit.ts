@@ -2,6 +2,7 @@
  * Limits the number of sessions per user (chat-compat 10.5). Consent pages ask the user to end some sessions first, and
  * no grant is redeemed beyond the limit. A sign-in that replaces the same device's older session is always allowed.
  */
+import { clientIsApplication } from './liveness/clients.ts';
 import { compatSessionIsLive } from './liveness/compat-sessions.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from './liveness/oauth-sessions.ts';
 import { personalSessionIsOpen } from './liveness/personal-sessions.ts';
@@ -134,12 +135,13 @@ export function sessionRoomCtes(user: string, device: string, now: string): stri
 
 /**
  * Returns a query for the devices of counted sessions. A session without refresh tokens is over when its only access
- * token expires, even though it was not ended. Sessions started by token exchange are not sign-ins and do not count.
+ * token expires, even though it was not ended. Sessions started by token exchange and sessions of the admin area are not
+ * sign-ins and do not count.
  */
 function countedSessions(user: string, since: string, now: string): string {
   return `select s.device_id from oauth2_sessions s
         where ${since} is not null and s.user_id = ${user} and ${oauthSessionIsLive('s')}
-          and s.created_at > ${since} and s.parent_session_id is null
+          and s.created_at > ${since} and s.parent_session_id is null and ${clientIsApplication('s.client_id')}
           and (s.refresh_family is not null or exists (
             select from oauth2_access_tokens a where a.session_id = s.id and ${accessTokenIsLive('a', now)}
           ))

@@ -1,22 +1,11 @@
 import type { VNode } from 'preact';
-import type { AssetName } from '#browser/asset-files.ts';
+import { type AreaFiles, renderAreaDocument } from '#browser/area-document.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import { Favicon, renderDocument, type Site } from '#browser/layout.tsx';
-import { contentSecurityPolicy } from '#browser/page-headers.ts';
-import { PAGE_HEADERS } from '#browser/pages.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 
 /** What the area's page is built from. It is the same for every user. */
 export interface AreaParts {
-  readonly site: Site;
-  /**
-   * Returns the integrity value of a published file by either of its names, or undefined if the build has no such file.
-   */
-  readonly integrityOf: (name: string) => string | undefined;
-  /** Published names of the scripts that the main script needs to start. */
-  readonly imports: readonly string[];
-  /** Returns the URL path of a file by its published name. */
-  readonly publishedPath: (name: string) => string;
+  readonly files: AreaFiles;
   readonly protocolName: string;
   readonly version: string;
   /** The homeserver stores cross-signing keys, which a user may need to reset. */
@@ -45,58 +34,19 @@ interface Props {
   readonly translations: Translations;
 }
 
-/**
- * Renders the document that loads the area's script. Its settings are attributes, because inline scripts are not
- * allowed.
- */
+/** Renders the page that loads the account area. */
 export function renderArea(parts: AreaParts, translations: Translations): HttpResponse {
-  const { site } = parts;
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-language': translations.language,
-      'content-security-policy': contentSecurityPolicy({}, { frames: parts.frames }),
-      ...PAGE_HEADERS,
-    },
-    body: renderDocument(
-      { site, translations },
-      {
-        head: <Head {...{ parts, translations }} />,
-        content: <Content {...{ parts, translations }} />,
-        pageClass: 'page page-area',
-      },
-    ),
-  };
-}
-
-function Head({ parts, translations }: Props): VNode {
-  const { site, integrityOf, imports, publishedPath } = parts;
-  const step = translations.t('account_area.title');
-  const catalog: AssetName = `account-${translations.language}.json`;
-  return (
-    <head>
-      <meta charset="utf-8" />
-      <title>{translations.t('page.title', { step, service: site.serviceName })}</title>
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <meta name="robots" content="noindex" />
-      <meta name="application-name" content={site.serviceName} />
-      <Favicon site={site} />
-      <Stylesheet parts={parts} name="account.css" />
-      {site.brand?.stylesheet !== undefined && <Stylesheet parts={parts} name={site.brand.stylesheet.name} />}
-      <script type="module" src={site.assetPath('account.js')} integrity={integrityOf('account.js')} />
-      {imports.map((name) => (
-        <link rel="modulepreload" href={publishedPath(name)} integrity={integrityOf(name)} />
-      ))}
-      {/* The script fetches the catalog in this mode. With a different mode it would be loaded twice. */}
-      <link rel="preload" as="fetch" type="application/json" href={site.assetPath(catalog)} crossorigin="anonymous" />
-    </head>
-  );
-}
-
-function Stylesheet({ parts: { site, integrityOf }, name }: { parts: AreaParts; name: AssetName }): VNode {
-  return <link rel="stylesheet" href={site.assetPath(name)} integrity={integrityOf(name)} />;
+  return renderAreaDocument({
+    files: parts.files,
+    translations,
+    title: translations.t('account_area.title'),
+    script: 'account.js',
+    stylesheet: 'account.css',
+    catalog: `account-${translations.language}.json`,
+    frames: parts.frames,
+    pageClass: 'page page-area',
+    content: <Content {...{ parts, translations }} />,
+  });
 }
 
 function Content({ parts, translations }: Props): VNode {
@@ -121,7 +71,7 @@ function Content({ parts, translations }: Props): VNode {
         data-protocol={parts.protocolName}
         data-version={parts.version}
         data-cross-signing={String(parts.hasCrossSigning)}
-        data-strength-estimator={parts.site.assetPath('strength-estimator.js')}
+        data-strength-estimator={parts.files.site.assetPath('strength-estimator.js')}
         data-minimum-password-length={parts.minimumPasswordLength}
         data-code-minutes={String(parts.codeMinutes)}
         data-client-logos={parts.clientLogosPath}

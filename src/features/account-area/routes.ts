@@ -11,6 +11,8 @@
  *
  * The page contains no data about the user. All data comes from `/graphql`, which authorizes each request separately.
  */
+import { areaFiles } from '#browser/area-document.tsx';
+import { hasDotSegment } from '#browser/area-path.ts';
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { captchaFrames } from '#browser/captcha.ts';
 import { originSource } from '#browser/page-headers.ts';
@@ -25,14 +27,11 @@ import { isCrossSigningReset, loginHint, signInAction, type WantedPage } from '.
 type Deps = PageDeps & { readonly parts: AreaParts };
 
 export function mount(core: Core, browser: Browser): Route[] {
-  const { assets, site, urls } = browser;
+  const { urls } = browser;
   const { planManagementIframeUri } = core.config.experimental;
   const planFrame = planManagementIframeUri === undefined ? undefined : originSource(planManagementIframeUri);
   const parts: AreaParts = {
-    site,
-    integrityOf: (name) => assets.find(name)?.integrity,
-    imports: assets.importsOf('account.js'),
-    publishedPath: (name) => urls.path(`assets/${name}`),
+    files: areaFiles(browser, 'account.js'),
     protocolName: core.config.protocolName,
     version: core.version,
     hasCrossSigning: core.config.homeserver.kind !== 'none',
@@ -72,8 +71,6 @@ const RECOVERY = '/account/password/recovery';
  */
 const TICKET_HEADERS = { 'referrer-policy': 'no-referrer', 'cross-origin-opener-policy': 'same-origin' } as const;
 
-const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:$|[/\\])/;
-
 function withQuery(path: string, rawQuery: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`;
 }
@@ -86,8 +83,7 @@ function showRecovery({ pages, parts, urls }: Deps, context: RequestContext): Ht
 }
 
 async function showArea(deps: Deps, context: RequestContext): Promise<HttpResponse> {
-  // Proxies and browsers resolve such a path to a different one (security S-152).
-  if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');
+  if (hasDotSegment(context.params['*'] ?? '')) throw new LatchkeyError('not_found');
   const wanted = { path: context.params['*'] ?? '', query: context.query, protocolName: deps.config.protocolName };
   const answer = await answerFor(deps, context, wanted);
   if (isCrossSigningReset(wanted)) return answer;

@@ -6,10 +6,12 @@ export const samples: readonly Sample[] = [
     name: 'account-area',
     render: ({ site, translations }) => {
       const parts = {
-        site,
-        integrityOf: () => undefined,
-        imports: [],
-        publishedPath: (name: string) => `${site.indexPath}assets/${name}`,
+        files: {
+          site,
+          integrityOf: () => undefined,
+          imports: [],
+          publishedPath: (name: string) => `${site.indexPath}assets/${name}`,
+        },
         protocolName: 'chat',
         version: '0.0.0',
         hasCrossSigning: true,

@@ -11,6 +11,7 @@ import type { AuthorizationRequest } from '#protocol/oauth/authorization-paramet
 import { pushedReference } from '#protocol/oauth/pushed-requests.ts';
 import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
 import { repeatedDecisiveParameter } from '#protocol/oauth/request-parameters.ts';
+import { requireOwnPage } from './builtin-request.ts';
 import { refuseClient } from './refuse-client.tsx';
 import type { AuthorizationDeps } from './stored-request.ts';
 
@@ -66,6 +67,7 @@ export async function checkRequest(
   const judged = judgeAuthorizationRequest(deps, client, received);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
   if (judged.kind === 'accepted') {
+    requireOwnPage(deps, context, client, received, judged.request);
     requireSilenceInFrames(deps, context, client, judged.request);
     return { ok: true, ...asked, ...judged, parameters, locale };
   }

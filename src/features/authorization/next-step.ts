@@ -16,7 +16,7 @@ import { isRecent } from '#platform/base/clock.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
-import { reachesAcr } from '#protocol/oidc/authentication-classes.ts';
+import { reachesAcr, TWO_FACTORS_ACR } from '#protocol/oidc/authentication-classes.ts';
 import { scopesOfClaims } from '#protocol/oidc/claims-parameter.ts';
 
 export type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
@@ -53,6 +53,8 @@ export interface StepRules extends PolicyRules {
   readonly subjects: Subjects;
   /** Seconds for which an authentication is recent enough for admin scopes. Undefined means no limit. */
   readonly reauthMaxAgeSeconds: number | undefined;
+  /** Rules for the admin area. */
+  readonly adminArea: { readonly maxAgeSeconds: number; readonly requiresSecondFactor: boolean };
   readonly rememberConsent: boolean;
   /** Users may register themselves. */
   readonly isRegistrationOpen: boolean;
@@ -149,13 +151,14 @@ function authenticationAge(facts: SignedInFacts, rules: StepRules): Step | undef
  * synchronize clocks.
  * @see OpenID Connect Core 1.0 3.1.2.1
  */
-function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: StepRules): boolean {
+function isAuthenticationTooOld({ request, client, viewer, now }: SignedInFacts, rules: StepRules): boolean {
   const { prompts, maxAge, createdAt } = request;
   const { authenticatedAt } = viewer.session;
   const age = now - authenticatedAt;
   const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
   // Do not ask for a password if the admin scope is rejected anyway.
-  const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? rules.reauthMaxAgeSeconds : undefined;
+  const maxAgeSeconds = client.isBuiltin ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds;
+  const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? maxAgeSeconds : undefined;
   if (adminMaxAge !== undefined && !isRecent(authenticatedAt, adminMaxAge * 1000, now)) return true;
   if (authenticatedAt > createdAt) return false;
   return prompts.includes('login') || (maxAge !== undefined && age > maxAge * 1000);
@@ -166,7 +169,8 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
  * the user can reach. A silent request continues without a class that is not essential (OpenID Connect Core 1.0
  * 3.1.2.1, 5.5.1.1).
  */
-function authenticationClass(facts: SignedInFacts): Step | undefined {
+function authenticationClass(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  if (facts.client.isBuiltin) return factorOfAdministrator(facts, rules);
   const { acr, createdAt } = facts.request;
   const { session } = facts.viewer;
   if (acr.values.length === 0) return undefined;
@@ -184,6 +188,21 @@ function authenticationClass(facts: SignedInFacts): Step | undefined {
     'unmet_authentication_requirements',
     'the user did not authenticate with the method requested in claims',
   );
+}
+
+/** Why the admin area refuses an account without a second factor. Its script compares the text. */
+const SECOND_FACTOR_MISSING = 'the account must set up a second factor';
+
+/**
+ * The admin area requires the second factor of accounts that have one, and with `admin_area.require_second_factor` of
+ * all. Its requests are silent.
+ */
+function factorOfAdministrator({ strongestAcr, viewer }: SignedInFacts, rules: StepRules): Step | undefined {
+  if (!mayAdminister(viewer.user, rules) || reachesAcr(viewer.session.acr, TWO_FACTORS_ACR)) return undefined;
+  if (reachesAcr(strongestAcr, TWO_FACTORS_ACR)) {
+    return refuse('login_required', 'the user must authenticate with a second factor');
+  }
+  return rules.adminArea.requiresSecondFactor ? refuse('login_required', SECOND_FACTOR_MISSING) : undefined;
 }
 
 function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
@@ -225,7 +244,7 @@ export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly 
 
 export interface ConsentFacts {
   readonly request: Pick<PendingRequest, 'claims' | 'prompts' | 'resources' | 'scope' | 'target'>;
-  readonly client: Pick<Client, 'authMethod' | 'isFirstParty' | 'isStatic'>;
+  readonly client: Pick<Client, 'authMethod' | 'isBuiltin' | 'isFirstParty' | 'isStatic'>;
   /** Scopes that the user has already granted to this client. */
   readonly remembered: readonly string[];
   readonly rememberedResources: readonly string[];
@@ -245,6 +264,8 @@ export function isConsentNeeded(
   const scope = consentScopes(request);
   if (prompts.includes('consent') || prompts.includes('select_account')) return true;
   if (!isBound) return true;
+  // Part of this service, and requested by its own page only (`builtin-request.ts`).
+  if (client.isBuiltin) return false;
   if (client.authMethod === 'none' && !isProvenAddress(facts, rules)) return true;
   if (scope.some((asked) => rules.isAdmin(asked))) return true;
   if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;

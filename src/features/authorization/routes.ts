@@ -32,11 +32,12 @@ import { type AuthorizationDeps, type OpenRequest, openRequest } from './stored-
 import { takeStep } from './take-step.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
-  const { account, oauth } = core.config;
+  const { account, adminArea, oauth } = core.config;
   const deps: AuthorizationDeps = {
     ...core,
     ...browser,
     reauthMaxAgeSeconds: account.reauthMaxAgeSeconds,
+    adminArea,
     rememberConsent: oauth.rememberConsent,
     clientDocuments: new ClientDocuments(core),
   };

@@ -20,6 +20,7 @@ export type Resource =
   | 'graphql'
   | 'assets'
   | 'adminapi'
+  | 'adminarea'
   | 'health'
   | 'prometheus'
   | 'connection-info';

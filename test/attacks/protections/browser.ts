@@ -16,7 +16,7 @@ export const BROWSER: readonly Protection[] = [
     name: 'account-area-dot-segments',
     what: 'a path with a dot segment is not part of the account area',
     attack: 152,
-    removals: [{ text: "  if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');\n" }],
+    removals: [{ text: 'return DOT_SEGMENT.test(path);', instead: "return path === '';" }],
     test: 'test/attacks/proxies-and-framing.test.ts',
     testName: 'return 404 or exactly the same page',
   },

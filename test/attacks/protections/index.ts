@@ -8,6 +8,7 @@ import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { ACCOUNT_ACTIVITY } from './account-activity.ts';
 import { ACTIVITY_REPORT } from './activity-report.ts';
 import { ADMIN_API } from './admin-api.ts';
+import { ADMIN_AREA } from './admin-area.ts';
 import { AUTHORIZATION_REQUESTS } from './authorization-requests.ts';
 import { BROWSER } from './browser.ts';
 import { CHAT_COMPAT } from './chat-compat.ts';
@@ -50,6 +51,7 @@ import { UPSTREAM } from './upstream.ts';
 
 export const PROTECTIONS: readonly Protection[] = [
   ...ADMIN_API,
+  ...ADMIN_AREA,
   ...AUTHORIZATION_REQUESTS,
   ...CODES,
   ...CLIENT_AUTHENTICATION,

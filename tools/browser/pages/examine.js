@@ -61,7 +61,8 @@ export async function checkFocus(page) {
   const usable = await page.evaluate(() => {
     // Behind an open dialog, the page is inert.
     const place = document.querySelector('dialog[open]') ?? document;
-    const controls = 'a[href], button:enabled, summary, input:not([type=hidden]), textarea, [tabindex="0"]';
+    const controls =
+      'a[href], button:enabled, summary, input:not([type=hidden]), select:enabled, textarea, [tabindex="0"]';
     const candidates = [...place.querySelectorAll(controls)];
     const visible = candidates.filter((element) => element.checkVisibility());
     globalThis.reached = new Set();

@@ -2,10 +2,36 @@
  * SQL conditions for clients that may be used. A disabled client is treated as unknown everywhere. A decision based on
  * a cached client is valid only while the client has the cached version.
  */
+import { toUuid } from '#platform/base/ids.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 
 /** @param client alias of `oauth2_clients` */
 export function clientIsEnabled(client: string): string {
   return `${client}.disabled_at is null`;
+}
+
+/**
+ * The client is kept although nobody uses it: it is configured or part of the service.
+ * @param client alias of `oauth2_clients`
+ */
+export function clientIsKept(client: string): string {
+  return `(${client}.is_static or ${clientIsBuiltin(client)})`;
+}
+
+const ADMIN_AREA_UUID = toUuid(ADMIN_AREA_CLIENT_ID);
+
+/**
+ * Sessions of this client count as applications of the user. Those of the admin area do not: they belong to the browser
+ * session. Compares with a constant, so that counting needs no join.
+ * @param id expression of type `uuid`
+ */
+export function clientIsApplication(id: string): string {
+  return `${id} <> '${ADMIN_AREA_UUID}'`;
+}
+
+/** The client is part of the service. @param client alias of `oauth2_clients` */
+export function clientIsBuiltin(client: string): string {
+  return `(${client}.kind is not distinct from 'builtin')`;
 }
 
 /**

@@ -7,6 +7,7 @@
  * enabled, and the user (if the session has one) is usable, so check all of them.
  */
 import { accountIsUsable } from './accounts.ts';
+import { clientIsBuiltin } from './clients.ts';
 
 /** @param session alias of `oauth2_sessions` */
 export function oauthSessionIsLive(session: string): string {
@@ -28,6 +29,14 @@ export function ancestorsAreLive(session: string): string {
  */
 export function sessionUserIsUsable(session: string, user: string): string {
   return `(${session}.user_id is null or ${accountIsUsable(user)})`;
+}
+
+/**
+ * A session of the admin area lives only as long as its browser session. Other clients need no lookup.
+ * @param client alias of `oauth2_clients`
+ */
+export function signInOfBuiltinIsLive(session: string, client: string): string {
+  return `(case when ${clientIsBuiltin(client)} then browser_session_is_live(${session}.user_session_id) else true end)`;
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { ClientId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 
@@ -99,6 +100,8 @@ async function callerOfToken(
     now,
   });
   if (token === undefined || token === 'client-changed') throw unknownToken(isBound || binding.isBoundElsewhere);
+  // The admin area needs the admin API only. Its tokens end after minutes; here they could open permanent sessions.
+  if (token.clientId === ADMIN_AREA_CLIENT_ID) throw unknownToken(isBound);
   await provenKey?.consume();
   const { sessionId, clientId, user, scope } = token;
   context.setRequester(user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user });

@@ -59,8 +59,9 @@ export const clientOperations: readonly Operation[] = [
     ...SHARED,
     filters: z.object({
       'client-kind': filter(
-        z.enum(['dynamic', 'static'], 'must be dynamic or static'),
-        'Clients that are dynamically registered (`dynamic`) or configured (`static`).',
+        z.enum(['dynamic', 'static', 'builtin'], 'must be dynamic, static or builtin'),
+        'Clients that are dynamically registered (`dynamic`), configured (`static`) or part of the service ' +
+          '(`builtin`). Without this filter, the list omits the last kind.',
       ),
       'client-name': filter(
         text(255),
@@ -81,6 +82,7 @@ export const clientOperations: readonly Operation[] = [
     }),
     select: (values) => ({
       isStatic: values['client-kind'] && values['client-kind'] === 'static',
+      isBuiltin: values['client-kind'] === 'builtin',
       name: values['client-name'] && containing(values['client-name']),
       uri: values['client-uri'] && containing(values['client-uri']),
       grantType: values['grant-type'],
@@ -101,13 +103,14 @@ export const clientOperations: readonly Operation[] = [
     summary: 'Deletes a dynamically registered client with its sessions and tokens',
     description: 'Configured clients cannot be deleted here: remove them from `clients`.',
     ...SHARED,
-    errors: ['client_is_static'],
+    errors: ['client_is_static', 'client_is_builtin'],
     isSilent: true,
     run: async (call, { id }, action) => {
       const client = fromUuid<'client'>(id);
       await change(call, action, async (core) => {
         const outcome = await deleteDynamicClient({ ...core, ...clientSessionEnder(core.homeserver) }, client);
         if (outcome === 'static') throw new LatchkeyError('client_is_static');
+        if (outcome === 'builtin') throw new LatchkeyError('client_is_builtin');
         if (outcome === 'unknown') throw missing(CLIENT.type);
       });
       call.core.clients.forget(client);

@@ -1,0 +1,68 @@
+import type { Protection } from './protection.ts';
+
+const TEST = 'test/attacks/admin-area.test.ts';
+const FEATURE_TEST = 'src/features/admin-area/admin-area.test.ts';
+
+export const ADMIN_AREA: readonly Protection[] = [
+  {
+    name: 'admin-area-own-page',
+    what: 'the client of the admin area gets codes for silent requests of its own page only',
+    attack: 191,
+    removals: [{ text: '  if (isOwn) return;', instead: '  if (isOwn || client.isBuiltin) return;' }],
+    test: TEST,
+    testName: 'is not from its own page gets no code (S-191)',
+  },
+  {
+    name: 'admin-area-right',
+    what: 'the page does not exist for users without the right',
+    attack: 192,
+    removals: [{ text: "if (!mayAdminister) throw new LatchkeyError('not_found');" }],
+    test: FEATURE_TEST,
+    testName: 'does not exist for other users',
+  },
+  {
+    name: 'admin-area-session',
+    what: 'tokens of the admin area end with the browser session',
+    attack: 192,
+    removals: [{ text: "${signInOfBuiltinIsLive('s', 'c')} and " }],
+    test: TEST,
+    testName: 'when the browser session is deleted',
+  },
+  {
+    name: 'admin-area-age',
+    what: 'the sign-in must not be older than admin_area.max_age',
+    attack: 192,
+    removals: [
+      {
+        text: 'client.isBuiltin ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds',
+        instead: 'client.isBuiltin ? undefined : rules.reauthMaxAgeSeconds',
+      },
+    ],
+    test: FEATURE_TEST,
+    testName: 'needs a sign-in that is not older than admin_area.max_age',
+  },
+  {
+    name: 'admin-area-factor',
+    what: 'an account with a second factor must have used it',
+    attack: 192,
+    removals: [{ text: 'if (facts.client.isBuiltin) return factorOfAdministrator(facts, rules);' }],
+    test: FEATURE_TEST,
+    testName: 'needs the second factor of an account that has one',
+  },
+  {
+    name: 'admin-area-lifetime',
+    what: 'tokens of the admin area expire after five minutes, whatever the settings say',
+    attack: 193,
+    removals: [{ text: 'Math.min(now + ADMIN_AREA_TOKEN_SECONDS * 1000, ', instead: 'Math.max(0, ' }],
+    test: TEST,
+    testName: 'expires after five minutes',
+  },
+  {
+    name: 'admin-area-graphql',
+    what: 'the account API rejects tokens of the admin area',
+    attack: 193,
+    removals: [{ text: 'if (token.clientId === ADMIN_AREA_CLIENT_ID) throw unknownToken(isBound);' }],
+    test: TEST,
+    testName: 'not the account API, which could open permanent sessions',
+  },
+];

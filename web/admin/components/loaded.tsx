@@ -1,0 +1,86 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import { Button } from '../../components/button.tsx';
+import type { Problem } from '../api/admin-client.ts';
+import type { ReadResource } from '../api/use-resource.ts';
+import { useTexts } from '../i18n/translations.ts';
+
+const PATIENCE_MS = 200;
+
+/** Shows the data of a response. Until then, shows a loading indicator or the problem. */
+export function Loaded<Data>({
+  resource: { data, problem, isLoading, reload },
+  children,
+}: {
+  resource: ReadResource<Data>;
+  children: (data: Data) => ComponentChildren;
+}): VNode {
+  const { t } = useTexts();
+  return (
+    <>
+      {problem !== undefined && (
+        <ProblemNotice problem={problem}>
+          <Button kind="secondary" onClick={reload} isPending={isLoading}>
+            {t('admin.retry')}
+          </Button>
+        </ProblemNotice>
+      )}
+      {data !== undefined ? children(data) : problem === undefined && <Spinner />}
+    </>
+  );
+}
+
+/** A loading indicator, shown after a delay. */
+function Spinner(): VNode {
+  const { t } = useTexts();
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="loading" role="status">
+      {isShown && (
+        <>
+          <span class="spinner" aria-hidden="true" />
+          {t('admin.loading')}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Explains a problem and what to do about it. */
+export function ProblemNotice({
+  problem,
+  children,
+}: {
+  problem: Problem;
+  /** An action, such as a button. */
+  children?: ComponentChildren;
+}): VNode {
+  const text = useProblemText(problem);
+  return (
+    <div role="alert">
+      <Notice kind="danger">
+        <p>{text}</p>
+        {children}
+      </Notice>
+    </div>
+  );
+}
+
+function useProblemText(problem: Problem): string {
+  const { t } = useTexts();
+  switch (problem.kind) {
+    case 'network':
+      return t('admin.problem.network');
+    case 'no-access':
+      return t('admin.problem.no_access');
+    case 'refused':
+      if (problem.code === 'not_found') return t('admin.problem.not_found');
+      if (problem.code === 'rate_limited') return t('admin.problem.rate_limited');
+      return t('admin.problem.general', { detail: problem.detail ?? problem.code, request: problem.requestId ?? '–' });
+  }
+}

@@ -1,0 +1,2 @@
+export { UserView } from './user.page.tsx';
+export { Users } from './users.page.tsx';

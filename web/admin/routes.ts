@@ -1,0 +1,10 @@
+import type { ComponentType } from 'preact';
+import { lazyPage } from './frame/lazy-page.tsx';
+
+const users = () => import('./pages/users/pages.ts');
+
+/** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
+export const ROUTES: readonly { readonly path: string; readonly page: ComponentType }[] = [
+  { path: 'users', page: lazyPage(async () => (await users()).Users) },
+  { path: 'users/:id', page: lazyPage(async () => (await users()).UserView) },
+];
