@@ -98,7 +98,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 128,
     removals: [
       {
-        text: 'const { user } = requireBrowser(context);\n  if (!core.config.account.deactivationAllowed)',
+        text: 'const { user } = requireBrowser(context);\n    if (!core.config.account.deactivationAllowed)',
         instead:
           "const { user } = context.caller.kind === 'anonymous' ? requireBrowser(context) : context.caller;\n  if (user === undefined) throw new Error('nobody');\n  if (!core.config.account.deactivationAllowed)",
       },

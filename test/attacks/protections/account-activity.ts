@@ -29,7 +29,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     attack: 66,
     removals: [
       {
-        text: 'requireRecentAuthentication(context);\n  if (!provider.isUnlinkAllowed)',
+        text: 'requireRecentAuthentication(context);\n    if (!provider.isUnlinkAllowed)',
         instead: 'if (!provider.isUnlinkAllowed)',
       },
     ],
@@ -40,7 +40,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     name: 'account-end-all-freshness',
     what: 'signing out everywhere requires a recent sign-in',
     attack: 66,
-    removals: [{ text: 'requireRecentAuthentication(context);\n  const ended =', instead: 'const ended =' }],
+    removals: [{ text: 'requireRecentAuthentication(context);\n    const ended =', instead: 'const ended =' }],
     test: APPLICATIONS,
     testName: '(account-graphql 2.5, 7.6)',
   },

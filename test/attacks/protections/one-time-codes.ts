@@ -120,9 +120,9 @@ export const ONE_TIME_CODES: readonly Protection[] = [
     what: 'changing second factors requires a recent sign-in',
     attack: 123,
     removals: [
-      { text: 'requireRecentAuthentication(context);\n  const started', instead: 'const started' },
-      { text: 'requireRecentAuthentication(context);\n  const isRemoved', instead: 'const isRemoved' },
-      { text: 'requireRecentAuthentication(context);\n  const recoveryCodes', instead: 'const recoveryCodes' },
+      { text: 'requireRecentAuthentication(context);\n    const started', instead: 'const started' },
+      { text: 'requireRecentAuthentication(context);\n    const isRemoved', instead: 'const isRemoved' },
+      { text: 'requireRecentAuthentication(context);\n    const recoveryCodes', instead: 'const recoveryCodes' },
     ],
     test: API,
     testName: 'each change requires a recent sign-in (R-32), which protects an unattended browser',

@@ -98,7 +98,7 @@ export const PASSWORDS: readonly Protection[] = [
     attack: 128,
     removals: [
       {
-        text: 'requireSelf(context, id);\n  const { newPassword } = input;',
+        text: 'requireSelf(context, id);\n    const { newPassword } = input;',
         instead: 'const { newPassword } = input;',
       },
     ],
