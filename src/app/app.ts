@@ -81,9 +81,9 @@ export interface App {
  * @param assets files of the build
  */
 export function buildApp(core: Core, assets: AssetFiles): App {
-  const { log, lag, instance, tracing } = core;
+  const { log, instance, process } = core;
   const { serving, preload } = mountFeatures(core, assets);
-  const server = createHttpServer({ ...serving, log, lag, tracing });
+  const server = createHttpServer({ ...serving, ...process, log });
   instance.isOverloaded = () => server.isOverloaded;
   return { server, routes: serving.routes, preload };
 }

@@ -7,6 +7,7 @@ import { recoveryMails } from '#browser/mails/recovery.ts';
 import { securityNotices } from '#browser/mails/security-notice.ts';
 import { Urls } from '#browser/urls.ts';
 import { deactivateUserQueue } from '#domain/account-changes/deactivate-user.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { reactivateUserQueue } from '#domain/account-changes/reactivate-user.ts';
 import { sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
@@ -41,7 +42,8 @@ const HOURLY_POLL_SECONDS = 10;
  * Creates the workers of this process; the caller starts them. Jobs that call third-party hosts have a separate worker.
  */
 export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
-  const { config, database, clock, log, tracing } = deps;
+  const { config, database, clock, log } = deps;
+  const { tracing } = deps.process;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
   const shared = { ...{ database, clock, log, tracing, maxRetries }, mayTake: takesBy(deps) };
   const logouts = backchannelLogoutQueues({ ...deps, issuer: config.http.issuer });
@@ -68,7 +70,7 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
       queues: [
         ...hourly,
         reencryptFieldsQueue(deps),
-        refreshMetadataQueue({ ...deps, providers: deps.upstreamProviders.enabled }),
+        refreshMetadataQueue({ ...deps, providers: deps.upstream.providers.enabled }),
         unknownJobsQueue({ ...shared, knownQueues: () => workers.flatMap(({ queueNames }) => queueNames) }),
       ],
       concurrency: HOURLY_AT_ONCE,
@@ -83,7 +85,8 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
  * before the homeserver was removed.
  */
 export function createHomeserverWorker(deps: Core): JobWorker {
-  const { config, database, clock, log, tracing } = deps;
+  const { config, database, clock, log } = deps;
+  const { tracing } = deps.process;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
   const queues = [
     provisionUserQueue(deps),
@@ -100,7 +103,8 @@ export function createHomeserverWorker(deps: Core): JobWorker {
 
 /** A separate worker that holds one archive in memory at a time. */
 export function createExportWorker(deps: Core): JobWorker {
-  const { config, database, clock, log, tracing } = deps;
+  const { config, database, clock, log } = deps;
+  const { tracing } = deps.process;
   const { maxRetries, pollIntervalSeconds } = config.jobs;
   const queue = exportDataQueue({
     ...{ ...deps, maxRetries, serviceName: config.branding.serviceName },
@@ -121,10 +125,12 @@ export function createExportWorker(deps: Core): JobWorker {
 
 /** A separate worker, so that an unresponsive mail server does not delay other jobs. */
 export function createMailWorker(deps: JobDeps): JobWorker {
-  const { config, database, clock, log, tracing } = deps;
+  const { config, database, clock, log } = deps;
+  const { tracing } = deps.process;
   const mails = {
     ...deps,
     urls: new Urls(config.http.publicBase),
+    isRecoveryOpen: isRecoveryOpen(config),
     catalog: loadTranslations(config.templates.translations),
   };
   return new JobWorker({

@@ -36,7 +36,7 @@ export type PageDeps = Core & Browser;
 
 /** @param builtAssets files of the build; the operator's files are added here */
 export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
-  const { config, database, clock, activity, sessionLimits, log } = core;
+  const { config, database, clock, activity, log } = core;
   const urls = new Urls(config.http.publicBase);
   const catalog = loadTranslations(config.templates.translations);
   const brand = brandOf(config.branding);
@@ -54,7 +54,10 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     site,
     pages,
     csrf,
-    viewers: new Viewers({ database, clock, limits: sessionLimits, activity, pages }),
+    viewers: new Viewers({
+      ...{ database, clock, activity, pages },
+      limits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
+    }),
     notices: new Notices({ keyRing: core.keyRing, clock }),
     interstitials: new Interstitials({ pages, csrf, urls }),
     languages: catalog.languages,
@@ -103,8 +106,8 @@ export function siteOf(
  * If there is only one sign-in method, the sign-in page redirects to that provider at once. Any form can lead to the
  * sign-in page after its session has ended. Browsers check `form-action` against the whole redirect chain.
  */
-function formActionsOf({ config, upstreamProviders }: Core): readonly string[] {
-  if (config.passwords.enabled || upstreamProviders.only === undefined) return [];
-  const { authorizationEndpoint, issuer } = upstreamProviders.only;
+function formActionsOf({ config, upstream }: Core): readonly string[] {
+  if (config.passwords.enabled || upstream.providers.only === undefined) return [];
+  const { authorizationEndpoint, issuer } = upstream.providers.only;
   return [authorizationEndpoint ?? issuer].filter((address) => address !== undefined);
 }

@@ -26,7 +26,6 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly hasher: PasswordHasher;
-  readonly estimator: StrengthEstimator;
   readonly rules: PasswordRules;
   readonly homeserver: Homeserver;
   /** Server name in `@name:server` identifiers. */
@@ -70,9 +69,8 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     clock: systemClock,
     log: openLog.log,
     hasher: openHasher(config, openLog.log, loaded.environment),
-    estimator: new StrengthEstimator(strengthWorkerUrl()),
-    rules: passwordRulesOf({
-      config,
+    rules: passwordRulesOf(config.passwords, {
+      estimator: new StrengthEstimator(strengthWorkerUrl()),
       moduleRules: new ModuleRules({ module, policy, log }),
       leakedPasswords: new LeakedPasswords({
         ...{ isAsked: config.passwords.hasBreachCheck, clock: systemClock, log },
@@ -110,7 +108,7 @@ export async function withAccounts(
     const deps = { ...accounts, listedAdmins, io: { stdin: io.stdin, prompts, stdout: io.stdout, stderr: io.stderr } };
     await io.signals.race(work(deps));
   } finally {
-    await accounts.estimator.close();
+    await accounts.rules.estimator.close();
     await foundation.close();
   }
 }

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { PageService } from '#test/support/page-service.ts';
 import type { ManageDeps } from './accounts.ts';
 
@@ -13,7 +12,7 @@ export interface Printed {
 export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed): ManageDeps {
   return {
     ...core,
-    rules: passwordRulesOf(core),
+    rules: core.passwordRules,
     serverName: core.config.homeserver.homeserver,
     serviceName: 'Latchkey',
     listedAdmins: core.config.policy.data.adminUsers,

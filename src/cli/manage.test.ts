@@ -65,8 +65,8 @@ function deps(
     clock,
     log: silentLog,
     hasher,
-    estimator,
     rules: {
+      estimator,
       ...{ minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
       leakedPasswords: { has: async (password) => password === LEAKED },
     },

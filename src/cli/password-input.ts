@@ -80,7 +80,7 @@ export async function hashNewPassword(
   owner: PasswordOwner,
   options: { readonly ignoreComplexity: boolean; readonly exitCode: ExitCode },
 ): Promise<StoredHash> {
-  const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
+  const problem = await findPasswordProblem(deps.rules, password, owner, COMMAND_CALLER);
   const isComplexity = typeof problem === 'object' || (problem !== undefined && COMPLEXITY.has(problem));
   const isIgnored = options.ignoreComplexity && isComplexity;
   if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));

@@ -99,6 +99,6 @@ async function makeFirstAdmin(foundation: Foundation, version: string): Promise<
       password: new Secret(admin.password),
     });
   } finally {
-    await accounts.estimator.close();
+    await accounts.rules.estimator.close();
   }
 }

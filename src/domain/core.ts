@@ -6,9 +6,9 @@
 import type { Config } from '#config/config.ts';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
+import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import { Captcha } from '#domain/captcha/captcha.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
@@ -23,7 +23,6 @@ import { relyingPartyOf } from '#domain/passkeys/relying-party.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
-import { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { AdminRights } from '#domain/records/admin-rights.ts';
 import { type SecondFactorRules, secondFactorRulesOf } from '#domain/records/due-factor.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
@@ -69,70 +68,75 @@ export interface Resources {
   readonly version: string;
 }
 
-export interface Core extends Resources {
+/** What all features share, grouped by subject where several members belong together. */
+export interface Core
+  extends Omit<Resources, 'estimator' | 'lag' | 'metricsPage' | 'policyModule' | 'tracing' | 'version'> {
+  /** What only the operation of this process needs. */
+  readonly process: Pick<Resources, 'lag' | 'metricsPage' | 'tracing' | 'version'>;
   readonly clients: ClientDirectory;
+  readonly clientAuthentication: { readonly failures: ClientFailures; readonly keys: ClientKeys };
   readonly subjects: Subjects;
-  readonly clientFailures: ClientFailures;
-  readonly publishedKeys: PublishedKeys;
-  readonly clientKeys: ClientKeys;
-  readonly passwordChecks: PasswordChecks;
-  readonly secondFactors: SecondFactorRules;
-  /** Writes last-seen times in the background, between `start` and `stop`. */
-  readonly activity: ActivityBuffer;
-  readonly sessionLimits: SessionLimits;
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly adminRights: AdminRights;
+  readonly sessionLimit: SessionLimit;
+  readonly passwordChecks: PasswordChecks;
+  readonly passwordRules: PasswordRules;
+  readonly secondFactors: SecondFactorRules;
+  readonly signIn: {
+    /** Enabled methods, apart from upstream providers. */
+    readonly methods: EnabledMethods;
+    /** The relying party of users' passkeys; undefined: passkeys are disabled. */
+    readonly relyingParty: RelyingParty | undefined;
+  };
+  readonly registrationMethods: ConfiguredRegistrationMethods;
+  readonly upstream: {
+    /** Providers for sign-in. */
+    readonly providers: UpstreamProviders;
+    readonly metadata: UpstreamMetadata;
+    readonly keys: PublishedKeys;
+  };
   /** Current policy data, refreshed in the background between `start` and `stop`. */
   readonly policy: LivePolicy;
-  /** Usernames that may request admin scopes, in addition to accounts with that right. */
-  readonly adminUsers: LivePolicy['adminUsers'];
   readonly moduleRules: ModuleRules;
-  readonly leakedPasswords: LeakedPasswords;
-  readonly requesterPolicy: RequesterPolicy;
-  readonly sessionLimit: SessionLimit;
-  /** Whether users get security notices about their account by email. */
-  readonly sendsNotices: boolean;
+  /** Writes last-seen times in the background, between `start` and `stop`. */
+  readonly activity: ActivityBuffer;
   readonly homeserver: Homeserver;
   readonly captcha: Captcha;
-  /** The relying party of users' passkeys; undefined: passkeys are disabled. */
-  readonly relyingParty: RelyingParty | undefined;
-  /** Enabled sign-in methods, apart from upstream providers. */
-  readonly enabledMethods: EnabledMethods;
-  /** Upstream providers for sign-in. */
-  readonly upstreamProviders: UpstreamProviders;
-  readonly upstreamMetadata: UpstreamMetadata;
-  readonly registrationMethods: ConfiguredRegistrationMethods;
-  /** Whether users can register by at least one method. */
-  readonly isRegistrationOpen: boolean;
-  /** Whether users can reset their password with a link sent by email. */
-  readonly isRecoveryOpen: boolean;
+  /** Whether users get security notices about their account by email. */
+  readonly sendsNotices: boolean;
 }
 
 /** @param before the core that a reload replaces; its unwritten activity is kept */
 export function createCore(resources: Resources, before?: Pick<Core, 'activity'>): Core {
-  const { config, database, clock, log, keyRing, hasher } = resources;
+  const { estimator, lag, metricsPage, policyModule, tracing, version, ...shared } = resources;
+  const { config, database, clock, log, keyRing, hasher } = shared;
   const { resources: resourceServers } = config.oauth;
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
   const scopeRules = new ScopeRules(config.protocolName, resourceScopes);
   const policy = new LivePolicy({ configured: config.policy.data, database, log });
-  const moduleRules = new ModuleRules({ module: resources.policyModule, policy, log });
+  const moduleRules = new ModuleRules({ module: policyModule, policy, log });
   const publishedKeys = new PublishedKeys(resources);
-  const upstreamProviders = new UpstreamProviders(config.upstreamOauth2);
+  const providers = new UpstreamProviders(config.upstreamOauth2);
   const relyingParty = relyingPartyOf(config);
-  const registrationMethods = new ConfiguredRegistrationMethods(config, upstreamProviders);
   return {
-    ...resources,
+    ...shared,
+    process: { lag, metricsPage, tracing, version },
     clients: new ClientDirectory(database, keyRing, clock),
+    clientAuthentication: {
+      failures: new ClientFailures({
+        database,
+        clock,
+        limiter: config.rateLimiting.clientAuthentication.perClient,
+        origin: new URL(config.http.publicBase).origin,
+      }),
+      keys: new ClientKeys(publishedKeys),
+    },
     subjects: new Subjects(resources.secretKeys),
-    clientFailures: new ClientFailures({
-      database,
-      clock,
-      limiter: config.rateLimiting.clientAuthentication.perClient,
-      origin: new URL(config.http.publicBase).origin,
-    }),
-    publishedKeys,
-    clientKeys: new ClientKeys(publishedKeys),
+    scopeRules,
+    resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
+    adminRights: new AdminRights({ scopeRules, users: policy.adminUsers, clients: policy.adminClients }),
+    sessionLimit: new SessionLimit(config.experimental.sessionLimit, config.oauth.sessionMaxLifetimeSeconds),
     passwordChecks: new PasswordChecks({
       database,
       hasher,
@@ -143,31 +147,23 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       maximumBytes: config.passwords.maximumLength,
       sendsNotices: config.email.securityNotices,
     }),
-    secondFactors: secondFactorRulesOf(config, relyingParty !== undefined),
-    activity: before?.activity ?? new ActivityBuffer(database, log),
-    sessionLimits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
-    scopeRules,
-    resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
-    adminRights: new AdminRights({
-      scopeRules,
-      users: policy.adminUsers,
-      clients: policy.adminClients,
+    passwordRules: passwordRulesOf(config.passwords, {
+      estimator,
+      moduleRules,
+      leakedPasswords: new LeakedPasswords({ ...shared, isAsked: config.passwords.hasBreachCheck }),
     }),
+    secondFactors: secondFactorRulesOf(config, relyingParty !== undefined),
+    signIn: {
+      methods: { isPasswordEnabled: config.passwords.enabled, isPasskeyEnabled: relyingParty !== undefined },
+      relyingParty,
+    },
+    registrationMethods: new ConfiguredRegistrationMethods(config, providers),
+    upstream: { providers, metadata: new UpstreamMetadata(resources), keys: publishedKeys },
     policy,
-    adminUsers: policy.adminUsers,
     moduleRules,
-    requesterPolicy: new RequesterPolicy(policy, moduleRules),
-    sessionLimit: new SessionLimit(config.experimental.sessionLimit, config.oauth.sessionMaxLifetimeSeconds),
-    sendsNotices: config.email.securityNotices,
+    activity: before?.activity ?? new ActivityBuffer(database, log),
     homeserver: openHomeserver(resources),
     captcha: new Captcha(resources),
-    leakedPasswords: new LeakedPasswords({ ...resources, isAsked: config.passwords.hasBreachCheck }),
-    relyingParty,
-    enabledMethods: { isPasswordEnabled: config.passwords.enabled, isPasskeyEnabled: relyingParty !== undefined },
-    upstreamProviders,
-    upstreamMetadata: new UpstreamMetadata(resources),
-    registrationMethods,
-    isRegistrationOpen: registrationMethods.isAnyOpen,
-    isRecoveryOpen: config.passwords.enabled && config.account.passwordRecoveryEnabled,
+    sendsNotices: config.email.securityNotices,
   };
 }

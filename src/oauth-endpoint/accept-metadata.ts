@@ -2,6 +2,7 @@ import { offeredGrantTypes } from '#domain/clients/offered-grant-types.ts';
 import type { Core } from '#domain/core.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { requesterInput } from '#domain/policy/module/rule-inputs.ts';
+import { findBan } from '#domain/policy/requester-policy.ts';
 import { moduleSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -30,12 +31,12 @@ export function metadataDeps(core: Core): MetadataDeps {
  * @throws LatchkeyError for the application's developer
  */
 export async function acceptMetadata(
-  { clock, moduleRules, policy, requesterPolicy, rules, signingKeys, statements }: MetadataDeps,
+  { clock, moduleRules, policy, rules, signingKeys, statements }: MetadataDeps,
   { clientAddress, userAgent }: RequestContext,
   body: object,
   documentUrl?: string,
 ): Promise<RegisteredMetadata> {
-  const setting = requesterPolicy.ban('clientRegistration', clientAddress, userAgent);
+  const setting = findBan({ policy, moduleRules }, 'clientRegistration', clientAddress, userAgent);
   if (setting !== undefined) {
     throw new LatchkeyError('invalid_client_metadata', {
       description: `Registration is refused by the policy (${setting}).`,

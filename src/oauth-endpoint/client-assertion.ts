@@ -61,7 +61,7 @@ export function claimedAssertion(assertion: string, clientId: string | undefined
  * @param endpoints other names of this service
  */
 export async function verifyAssertion(
-  deps: Pick<Core, 'clients' | 'clientKeys' | 'clock'>,
+  deps: Pick<Core, 'clients' | 'clientAuthentication' | 'clock'>,
   { jws, name }: ClaimedAssertion,
   { issuer, endpoints }: AssertionAudiences,
 ): Promise<AssertionOutcome> {
@@ -92,14 +92,14 @@ function mayUse(client: Client, algorithm: string): boolean {
 }
 
 async function judgeSignature(
-  deps: Pick<Core, 'clientKeys'>,
+  deps: Pick<Core, 'clientAuthentication'>,
   client: Client,
   jws: CompactJws,
 ): Promise<'good' | 'bad' | 'keys-unavailable'> {
   if (client.authMethod !== 'private_key_jwt') {
     return client.secret !== undefined && isMacOf(jws, client.secret.reveal()) ? 'good' : 'bad';
   }
-  const signature = await deps.clientKeys.verify(client, jws);
+  const signature = await deps.clientAuthentication.keys.verify(client, jws);
   if (signature.ok) return 'good';
   return signature.reason === 'keys-unavailable' ? signature.reason : 'bad';
 }

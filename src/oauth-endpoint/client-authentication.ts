@@ -146,9 +146,10 @@ export class ClientAuthentication {
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Attempt & { ok: true }> {
-    const { log, clientFailures } = this.#core;
+    const { log, clientAuthentication } = this.#core;
+    const { failures } = clientAuthentication;
     const claimed = claimedId(presented);
-    const shutFor = hasSecret(presented) ? clientFailures.secondsShut(context.clientAddress, claimed) : 0;
+    const shutFor = hasSecret(presented) ? failures.secondsShut(context.clientAddress, claimed) : 0;
     if (shutFor > 0) throw this.#limited(claimed, shutFor);
     const attempt =
       presented.method === 'assertion'
@@ -164,7 +165,7 @@ export class ClientAuthentication {
     }
     const { client, reason, problem } = attempt;
     if (client === undefined) {
-      const unknownShutFor = clientFailures.secondsShut(context.clientAddress, undefined);
+      const unknownShutFor = failures.secondsShut(context.clientAddress, undefined);
       if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
     }
     log.info('auth.refused', 'client authentication refused', {
@@ -178,7 +179,7 @@ export class ClientAuthentication {
     if (problem !== undefined) throw this.#refusal(problem);
     if (hasSecret(presented) && client?.authMethod !== 'none') {
       const { clientAddress, headers } = context;
-      await clientFailures.count({ clientAddress, origin: headers.origin }, client?.id);
+      await failures.count({ clientAddress, origin: headers.origin }, client?.id);
     }
     throw this.#refusal(REFUSED);
   }

@@ -19,7 +19,7 @@ const SIGNATURE_PROBLEMS = {
  * @param plain the parameters outside of it
  */
 export async function verifyRequestObject(
-  { clientKeys, clock, config }: Pick<Core, 'clientKeys' | 'clock' | 'config'>,
+  { clientAuthentication, clock, config }: Pick<Core, 'clientAuthentication' | 'clock' | 'config'>,
   client: Client,
   plain: FormParameters,
 ): Promise<RequestObjectOutcome> {
@@ -32,7 +32,7 @@ export async function verifyRequestObject(
   if (client.isFapi2 && !FAPI2_ALGORITHMS.includes(jws.algorithm)) {
     return refuse(`must be signed with ${FAPI2_ALGORITHMS.join(', ')}`);
   }
-  const signature = await clientKeys.verify(client, jws);
+  const signature = await clientAuthentication.keys.verify(client, jws);
   if (!signature.ok) {
     return refuse(SIGNATURE_PROBLEMS[signature.reason]);
   }

@@ -427,13 +427,13 @@ describe('metadata refresh', () => {
   });
 
   test('a job on one of many instances fetches it every quarter of an hour', async () => {
-    const providers = service.core.upstreamProviders.enabled.slice(0, 1);
+    const providers = service.core.upstream.providers.enabled.slice(0, 1);
     let now = clock.now() + 100 * HOUR;
     const ticking = { now: () => now };
     const workers = [service, second].map(
       ({ core, database }) =>
         new JobWorker({
-          ...{ database, clock: ticking, log: core.log, tracing: core.tracing },
+          ...{ database, clock: ticking, log: core.log, tracing: core.process.tracing },
           ...{ concurrency: 1, pollIntervalSeconds: 1, maxRetries: 2 },
           queues: [refreshMetadataQueue({ ...core, database, clock: ticking, providers })],
         }),

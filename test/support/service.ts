@@ -139,7 +139,14 @@ export async function startService(
   });
   const { listeners } = config.http;
   const sessions = new SessionCounts(own);
-  const gauges = { version: core.version, database: own, jobsDatabase: own, listeners, server, core: () => core };
+  const gauges = {
+    version: core.process.version,
+    database: own,
+    jobsDatabase: own,
+    listeners,
+    server,
+    core: () => core,
+  };
   if (opened !== undefined) {
     showKnownSeries(opened.registry);
     opened.registry.readGauges(processGauges(gauges));

@@ -62,7 +62,7 @@ export function checkTemplates(
     config,
     urls,
     isRecoveryOpen: true,
-    upstreamProviders: new UpstreamProviders(config.upstreamOauth2),
+    upstream: { providers: new UpstreamProviders(config.upstreamOauth2) },
   };
   const frame = mailFrameOf(mailDeps);
   const found = new Findings();

@@ -8,10 +8,13 @@ import type { MailText } from './mail-text.ts';
 /** Dependencies for composing emails. */
 export interface MailDeps extends Core {
   readonly urls: Urls;
+  readonly isRecoveryOpen: boolean;
 }
 
 /** What the text of an email depends on. */
-export type MailTextDeps = Pick<MailDeps, 'config' | 'isRecoveryOpen' | 'upstreamProviders' | 'urls'>;
+export interface MailTextDeps extends Pick<MailDeps, 'config' | 'isRecoveryOpen' | 'urls'> {
+  readonly upstream: Pick<Core['upstream'], 'providers'>;
+}
 
 /** Jobs of one queue. Each sends one email to one user. */
 export interface MailSource {

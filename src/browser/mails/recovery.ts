@@ -77,11 +77,11 @@ function text(words: string): MailPart {
 
 /** Explains how to sign in to an account without a password, with the names of the available providers. */
 function otherWays(
-  { upstreamProviders }: MailTextDeps,
+  { upstream }: MailTextDeps,
   translations: Translations,
   linked: readonly UpstreamProvider['id'][],
 ): string {
-  const usable = upstreamProviders.enabled.filter(({ id }) => linked.includes(id));
+  const usable = upstream.providers.enabled.filter(({ id }) => linked.includes(id));
   if (usable.length === 0) return translations.t('mail.recovery_no_password.elsewhere');
   const names = new Intl.ListFormat(translations.language, { type: 'disjunction' });
   const providers = names.format(usable.map((provider) => quoted(provider.name)));

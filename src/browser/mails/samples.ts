@@ -83,7 +83,7 @@ export const mailSamples: readonly MailSample[] = [
     name: 'recovery_no_password',
     text: (deps, context) => {
       const { translations, text } = context;
-      const providers = deps.upstreamProviders.enabled.map(({ id }) => id);
+      const providers = deps.upstream.providers.enabled.map(({ id }) => id);
       const mail = { ...request(context), kind: 'no-password', to: TO, username: text, providers } as const;
       return recoveryText(deps, translations, mail);
     },

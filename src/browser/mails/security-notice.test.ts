@@ -317,8 +317,9 @@ describe('a custom email (browser-flows 11)', () => {
     const templates: MailTemplates = { password_changed: { txt: part('password_changed', 'txt', text) } };
     const { config } = service.core;
     await changePassword(await signIn(browser('ar')));
-    const own = { ...config, templates: { ...config.templates, mails: templates } };
-    const [mail] = await mails.deliver({ ...service.core, config: own, isRecoveryOpen: true });
+    const account = { ...config.account, passwordRecoveryEnabled: true };
+    const own = { ...config, account, templates: { ...config.templates, mails: templates } };
+    const [mail] = await mails.deliver({ ...service.core, config: own });
     const [heading, label, link, language, direction, name, details] = mail?.text.split('|') ?? [];
     expect([heading, label, language, direction]).toEqual([
       'تم تغيير كلمة مرورك',

@@ -15,7 +15,7 @@ export interface RemoveEmailDeps extends EmailChangeDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly upstreamProviders: Pick<UpstreamProviders, 'enabled'>;
+  readonly upstream: { readonly providers: Pick<UpstreamProviders, 'enabled'> };
   /** The last address cannot be removed unless the account has another way to sign in. */
   readonly keepsOneEmail: boolean;
 }
@@ -43,7 +43,7 @@ export async function removeOwnEmail(
   { userId: user, email: text, emailKey: key }: UserEmail,
   { record, ...by }: ChangedBy & { readonly record: RecordAction | undefined },
 ): Promise<RemoveEmailOutcome> {
-  const { database, clock, log, keepsOneEmail, upstreamProviders } = deps;
+  const { database, clock, log, keepsOneEmail, upstream } = deps;
   const email = parseStoredEmailAddress(text) ?? { address: text, key };
   const outcome = await refusableTransaction<RemoveEmailOutcome>(
     database,
@@ -51,7 +51,7 @@ export async function removeOwnEmail(
       const own = await lockEmails(transaction, user);
       if (own === undefined || !own.includes(key)) return 'not-found';
       if (keepsOneEmail && own.length === 1) {
-        const providerIds = upstreamProviders.enabled.map(({ id }) => toUuid(id));
+        const providerIds = upstream.providers.enabled.map(({ id }) => toUuid(id));
         const row = await transaction.first(findOtherWay, { userId: toUuid(user), providerIds });
         if (row?.has_other_way !== true) return 'last';
       }

@@ -16,7 +16,7 @@ export interface ExportDataDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly upstreamProviders: UpstreamProviders;
+  readonly upstream: { readonly providers: UpstreamProviders };
   readonly serviceName: string;
   /** URL of the server. */
   readonly address: string;

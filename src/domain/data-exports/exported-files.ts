@@ -24,7 +24,7 @@ import { readProfile } from './read-profile.ts';
 
 export interface ExportSource {
   readonly database: Queryable;
-  readonly upstreamProviders: Pick<UpstreamProviders, 'find'>;
+  readonly upstream: { readonly providers: Pick<UpstreamProviders, 'find'> };
   readonly user: UserId;
   /** Stops reading between two pages. */
   readonly signal: AbortSignal;
@@ -116,8 +116,8 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     holds: 'linked accounts at other services',
     write: list(
       async ({ database, user }, window) => await listEveryLink(database, user, window),
-      ({ providerId, subject, accountName, createdAt, lastUsedAt }, { upstreamProviders }) => {
-        const provider = upstreamProviders.find(providerId);
+      ({ providerId, subject, accountName, createdAt, lastUsedAt }, { upstream }) => {
+        const provider = upstream.providers.find(providerId);
         return {
           service: provider?.name ?? providerId,
           subject,

@@ -36,7 +36,7 @@ import { type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-cla
 import type { UserId } from '#vocabulary/ids.ts';
 
 export interface CompletionDeps {
-  readonly enabledMethods: EnabledMethods;
+  readonly signIn: { readonly methods: EnabledMethods };
   readonly clock: Clock;
   readonly log: Log;
   /** Whether users get email notices. */
@@ -81,7 +81,7 @@ export async function completePendingLogin(
   if (pending.sessionId !== undefined) return await renew(deps, transaction, given, request);
   const { link } = pending;
   // Comes first, because opening the session takes a weaker lock on the account.
-  const locked = link && (await lockForLink(transaction, pending.user.id, deps.enabledMethods));
+  const locked = link && (await lockForLink(transaction, pending.user.id, deps.signIn.methods));
   const outcome = await open(deps, transaction, given, request);
   if (!outcome.ok || outcome.session === undefined) return outcome;
   const { id } = outcome.session;

@@ -18,7 +18,7 @@ import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 export interface PasskeyRemovalDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly enabledMethods: EnabledMethods;
+  readonly signIn: { readonly methods: EnabledMethods };
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
@@ -42,7 +42,7 @@ export type PasskeyRemovalOutcome = 'removed' | 'not-found' | 'last-login-method
  * methods.
  */
 export async function removePasskey(deps: PasskeyRemovalDeps, removal: PasskeyRemoval): Promise<PasskeyRemovalOutcome> {
-  const { database, clock, enabledMethods, sendsNotices } = deps;
+  const { database, clock, signIn, sendsNotices } = deps;
   const { passkeyId, address, userAgent, language } = removal;
   const userId = toUuid(removal.userId);
   const now = clock.now();
@@ -50,7 +50,7 @@ export async function removePasskey(deps: PasskeyRemovalDeps, removal: PasskeyRe
     async (transaction) => {
       if ((await transaction.first(lockAccount, { userId })) === undefined) return 'not-found';
       const row = await transaction.first(removeOwn, {
-        ...enabledMethods,
+        ...signIn.methods,
         userId,
         passkeyId: toUuid(passkeyId),
         now: new Date(now),

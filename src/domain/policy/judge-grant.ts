@@ -1,12 +1,11 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { ModuleRules } from './module/module-rules.ts';
 import { requesterInput } from './module/rule-inputs.ts';
-import type { RequesterPolicy } from './requester-policy.ts';
+import { type BanDeps, findBan } from './requester-policy.ts';
 import type { Violation } from './violations.ts';
 
-export interface GrantDeps {
-  readonly requesterPolicy: Pick<RequesterPolicy, 'ban'>;
-  readonly moduleRules: Pick<ModuleRules, 'judge'>;
+export interface GrantDeps extends Pick<BanDeps, 'policy'> {
+  readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
 }
 
 /** The grant to decide about. */
@@ -35,7 +34,7 @@ export async function judgeGrant(
   grant: JudgedGrant,
   { clientAddress, userAgent }: Requester,
 ): Promise<readonly Violation[]> {
-  const setting = deps.requesterPolicy.ban('authorizationGrant', clientAddress, userAgent);
+  const setting = findBan(deps, 'authorizationGrant', clientAddress, userAgent);
   if (setting !== undefined) return [{ code: 'requester-banned', setting }];
   const { user, client, scope, grantType, sessionCount } = grant;
   const found = await deps.moduleRules.judge('authorizationGrant', {

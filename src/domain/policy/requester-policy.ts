@@ -10,27 +10,26 @@ export type BanSetting = 'banned_ips' | 'banned_user_agents';
 /** Rules that check where a request comes from. */
 type RequesterRule = Exclude<PolicyRule, 'email' | 'password'>;
 
-/** Bans IP addresses and user agents from registering, authorizing clients and getting tokens (oauth 14.3). */
-export class RequesterPolicy {
-  readonly #policy: { readonly data: Pick<PolicyData, 'requester'> };
-  readonly #moduleRules: Pick<ModuleRules, 'replaces'>;
+export interface BanDeps {
+  readonly policy: { readonly data: Pick<PolicyData, 'requester'> };
+  readonly moduleRules: Pick<ModuleRules, 'replaces'>;
+}
 
-  constructor(policy: { readonly data: Pick<PolicyData, 'requester'> }, moduleRules: Pick<ModuleRules, 'replaces'>) {
-    this.#policy = policy;
-    this.#moduleRules = moduleRules;
-  }
-
-  /**
-   * Returns the setting that bans a requester. Undefined if there is none, or if the operator's own rule decides
-   * instead.
-   * @param address in canonical form
-   */
-  ban(rule: RequesterRule, address: string | undefined, userAgent: string | undefined): BanSetting | undefined {
-    if (this.#moduleRules.replaces(rule)) return undefined;
-    const { bannedIps, bannedUserAgents } = this.#policy.data.requester;
-    if (address !== undefined && networksOf(bannedIps).has(address)) return 'banned_ips';
-    return userAgent !== undefined && matches(bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;
-  }
+/**
+ * Returns the setting that bans an IP address or a user agent from registering, authorizing clients and getting tokens
+ * (oauth 14.3). Undefined if there is none, or if the operator's own rule decides instead.
+ * @param address in canonical form
+ */
+export function findBan(
+  { policy, moduleRules }: BanDeps,
+  rule: RequesterRule,
+  address: string | undefined,
+  userAgent: string | undefined,
+): BanSetting | undefined {
+  if (moduleRules.replaces(rule)) return undefined;
+  const { bannedIps, bannedUserAgents } = policy.data.requester;
+  if (address !== undefined && networksOf(bannedIps).has(address)) return 'banned_ips';
+  return userAgent !== undefined && matches(bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;
 }
 
 const networks = new WeakMap<readonly Cidr[], Networks>();

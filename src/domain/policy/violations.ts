@@ -1,3 +1,4 @@
+import type { AdminRights } from '#domain/records/admin-rights.ts';
 import type { OpenSessions, SessionLimit } from '#domain/records/session-limit.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { ModuleViolation } from './module/module-violations.ts';
@@ -14,8 +15,7 @@ export type Violation =
 
 export interface PolicyRules {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'deviceIdOf'>;
-  /** Usernames that may request admin scopes, in addition to accounts with that right. */
-  readonly adminUsers: Pick<ReadonlySet<string>, 'has'>;
+  readonly adminRights: Pick<AdminRights, 'mayUserAdminister'>;
   readonly sessionLimit: Pick<SessionLimit, 'excess'>;
 }
 
@@ -46,8 +46,11 @@ export function findViolations(input: PolicyInput, rules: PolicyRules): readonly
   return violations;
 }
 
-export function mayAdminister(user: PolicyUser, { adminUsers }: Pick<PolicyRules, 'adminUsers'>): boolean {
-  return user.canRequestAdmin || adminUsers.has(user.username);
+export function mayAdminister(
+  { username, canRequestAdmin }: PolicyUser,
+  { adminRights }: Pick<PolicyRules, 'adminRights'>,
+): boolean {
+  return adminRights.mayUserAdminister({ username, can_request_admin: canRequestAdmin });
 }
 
 /**

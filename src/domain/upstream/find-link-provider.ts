@@ -6,7 +6,7 @@ import type { UpstreamProvider, UpstreamProviders } from './upstream-providers.t
 
 export interface LinkProviderDeps {
   readonly database: Queryable;
-  readonly upstreamProviders: UpstreamProviders;
+  readonly upstream: { readonly providers: UpstreamProviders };
 }
 
 /**
@@ -14,12 +14,12 @@ export interface LinkProviderDeps {
  * for that action and none for others. Also undefined if nothing can be linked; the linking page then explains why.
  */
 export async function findLinkProvider(
-  { database, upstreamProviders }: LinkProviderDeps,
+  { database, upstream }: LinkProviderDeps,
   action: PostAuthAction | undefined,
 ): Promise<UpstreamProvider | undefined> {
   if (action?.kind !== 'link_upstream') return undefined;
   const row = await database.first(readProvider, { id: toUuid(action.id) });
-  return row === undefined ? undefined : upstreamProviders.find(fromUuid<'upstream-provider'>(row.provider_id));
+  return row === undefined ? undefined : upstream.providers.find(fromUuid<'upstream-provider'>(row.provider_id));
 }
 
 /** Uses the primary key. */

@@ -20,7 +20,7 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 export interface IdentifyDeps extends ImportDeps, NameCheckDeps {
   readonly database: Queryable;
   readonly namePolicy: NamePolicy;
-  readonly enabledMethods: EnabledMethods;
+  readonly signIn: { readonly methods: EnabledMethods };
 }
 
 /** Data for a new account of the user. */
@@ -134,13 +134,13 @@ function rejected(problems: readonly NameProblem[]): Identity {
 const MAX_NAME_CHARACTERS = 255;
 
 async function findMatch(
-  { database, enabledMethods }: IdentifyDeps,
+  { database, signIn }: IdentifyDeps,
   provider: UpstreamProvider,
   username: string,
 ): Promise<Match | undefined> {
   if (username.length > MAX_NAME_CHARACTERS || username.includes('\0') || isIdentifier(username)) return undefined;
   const row = await database.first(findMatchingUser, {
-    ...enabledMethods,
+    ...signIn.methods,
     username,
     usernameKey: usernameKey(username),
     providerId: toUuid(provider.id),

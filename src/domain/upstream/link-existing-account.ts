@@ -35,7 +35,7 @@ export interface LinkExistingDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly secondFactors: Pick<SecondFactorRules, 'isRequiredAfterUpstream'>;
-  readonly enabledMethods: EnabledMethods;
+  readonly signIn: { readonly methods: EnabledMethods };
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
   readonly formerAccess: FormerAccess;
@@ -79,7 +79,7 @@ export async function linkExistingAccount(
   deps: LinkExistingDeps,
   linkExisting: ExistingLink,
 ): Promise<LinkExistingOutcome> {
-  const { database, clock, enabledMethods, formerAccess, sendsNotices } = deps;
+  const { database, clock, signIn, formerAccess, sendsNotices } = deps;
   const { provider, completed, user, address, userAgent, language } = linkExisting;
   const now = clock.now();
   const { session, pending, parameters } = newUpstreamSession(linkExisting, deps.secondFactors, now);
@@ -90,7 +90,7 @@ export async function linkExistingAccount(
   const outcome = await refusableTransaction<LinkExistingOutcome>(
     database,
     async (transaction, refuse) => {
-      const locked = await lockForLink(transaction, user.id, enabledMethods);
+      const locked = await lockForLink(transaction, user.id, signIn.methods);
       if (locked === undefined || (locked.hasCredential && !trustsProvider)) return { ok: false, reason: 'unusable' };
       if (locked.hasCredential)
         await formerAccess.endCredentials(transaction, { user: user.id, now, address, userAgent });

@@ -32,11 +32,14 @@ export type LogoutTokenOutcome =
  * provider.
  */
 export async function checkLogoutToken(
-  deps: { readonly publishedKeys: PublishedKeys; readonly upstreamMetadata: UpstreamMetadata; readonly clock: Clock },
+  deps: {
+    readonly upstream: { readonly keys: PublishedKeys; readonly metadata: UpstreamMetadata };
+    readonly clock: Clock;
+  },
   provider: UpstreamProvider,
   text: string,
 ): Promise<LogoutTokenOutcome> {
-  const metadata = await deps.upstreamMetadata.find(provider);
+  const metadata = await deps.upstream.metadata.find(provider);
   if (metadata === undefined) return { ok: false, reason: 'unavailable', problem: 'provider metadata unavailable' };
   const { idTokenAlg: algorithm, clientId } = provider;
   const signed = { text, algorithm, maxCharacters: MAX_TOKEN_CHARACTERS };

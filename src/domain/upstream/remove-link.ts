@@ -14,7 +14,7 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 export interface RemoveLinkDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly enabledMethods: EnabledMethods;
+  readonly signIn: { readonly methods: EnabledMethods };
   /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
@@ -39,7 +39,7 @@ export type LinkRemovalOutcome = 'removed' | 'not-found' | 'last-login-method';
  * methods.
  */
 export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Promise<LinkRemovalOutcome> {
-  const { database, clock, enabledMethods, sendsNotices } = deps;
+  const { database, clock, signIn, sendsNotices } = deps;
   const { linkId, provider, address, userAgent } = removal;
   const userId = toUuid(removal.userId);
   const now = clock.now();
@@ -49,7 +49,7 @@ export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Pr
       const row = await transaction.first(removeOwnLink, {
         userId,
         linkId: toUuid(linkId),
-        ...enabledMethods,
+        ...signIn.methods,
         now: new Date(now),
         auditEventId: newAuditEventId(now),
         ip: address ?? null,

@@ -19,7 +19,7 @@ import { verifySignature } from './verify-signature.ts';
 
 export interface AskDeps extends CredentialDeps {
   readonly outbound: Pick<OutboundHttp, 'call'>;
-  readonly publishedKeys: PublishedKeys;
+  readonly upstream: { readonly keys: PublishedKeys };
   readonly log: Log;
 }
 
@@ -187,7 +187,7 @@ async function signedUserinfo(
 }
 
 async function verifiedJws(
-  deps: Pick<AskDeps, 'publishedKeys'>,
+  deps: Pick<AskDeps, 'upstream'>,
   provider: UpstreamProvider,
   metadata: ProviderMetadata,
   signed: { readonly text: string; readonly algorithm: string },

@@ -15,7 +15,7 @@ import {
 import { addressBucket, chargeAddress, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
-import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { type BanDeps, findBan } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId } from '#platform/base/ids.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
@@ -29,7 +29,7 @@ export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, Re
     RateLimitingConfig,
     'emailAuthentication' | 'registration' | 'registrationCheck' | 'registrationToken'
   >;
-  readonly requesterPolicy: RequesterPolicy;
+  readonly policy: BanDeps['policy'];
   readonly moduleRules: ModuleRules;
   /** Terms that the user must accept. */
   readonly tosUri: string | undefined;
@@ -82,7 +82,7 @@ export async function startUpstreamRegistration(
   // Every form counts, because it reveals whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: limits.registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
-  const setting = deps.requesterPolicy.ban('register', address, userAgent);
+  const setting = findBan(deps, 'register', address, userAgent);
   if (setting !== undefined) {
     log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };

@@ -21,7 +21,7 @@ export type SignedByProvider =
  * request the provider's keys, so never call this in a transaction.
  */
 export async function verifySignature(
-  { publishedKeys }: { readonly publishedKeys: PublishedKeys },
+  { upstream }: { readonly upstream: { readonly keys: PublishedKeys } },
   { id, clientSecret }: UpstreamProvider,
   { jwksUri }: Pick<ProviderMetadata, 'jwksUri'>,
   { text, algorithm, maxCharacters }: SignedText,
@@ -36,7 +36,7 @@ export async function verifySignature(
   const verified: KeySignature =
     jwksUri === undefined
       ? await verifyByKeys([], jws)
-      : await publishedKeys.verify({ uri: jwksUri, isConfigured: true, server: `upstream:${id}` }, jws);
+      : await upstream.keys.verify({ uri: jwksUri, isConfigured: true, server: `upstream:${id}` }, jws);
   if (verified.ok) return { ok: true, jws };
   return { ok: false, problem: verified.reason, areKeysUnavailable: verified.reason === 'keys-unavailable' };
 }

@@ -33,7 +33,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   const parts: AreaParts = {
     files: areaFiles(browser, 'account.js'),
     protocolName: core.config.protocolName,
-    version: core.version,
+    version: core.process.version,
     hasCrossSigning: core.config.homeserver.kind !== 'none',
     recoveryEndsApplications: core.config.account.recoverySignsOutDevices,
     minimumPasswordLength: core.config.passwords.minimumLength,

@@ -767,7 +767,7 @@ describe('background jobs (operations 4.12)', () => {
 describe('service information (operations 4.3)', () => {
   test('shows what users may do, and the version', async () => {
     expect((await admin.get('site-config')).status).toBe(200);
-    expect((await admin.get('version')).body).toEqual({ version: service.core.version });
+    expect((await admin.get('version')).body).toEqual({ version: service.core.process.version });
   });
 });
 

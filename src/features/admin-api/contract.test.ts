@@ -490,7 +490,7 @@ describe('the OpenAPI document (operations 4.13)', () => {
       await fetch(`${service.address}/api/spec.json`)
     ).json();
     expect(servers).toEqual([{ url: service.publicBase.replace(/\/$/, '') }]);
-    expect(info).toMatchObject({ title: expect.any(String), version: service.core.version });
+    expect(info).toMatchObject({ title: expect.any(String), version: service.core.process.version });
     expect(tags.map(({ name }: { readonly name: string }) => name)).toEqual(Object.keys(TAGS));
     const flow = {
       tokenUrl: `${service.publicBase}oauth2/token`,

@@ -46,6 +46,6 @@ function addressOf({ path }: Operation, { params }: RequestContext): string {
   return `${BASE_PATH.slice(1)}/${filled}`;
 }
 
-function descriptionAt(path: string, { version }: Core, urls: Browser['urls']): Route {
+function descriptionAt(path: string, { process: { version } }: Core, urls: Browser['urls']): Route {
   return { ...SHARED, method: 'GET', path, handle: descriptionOf({ urls, version }) };
 }

@@ -31,7 +31,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     rootPath: urls.adminArea(),
     basePath: urls.basePath,
     clientId: ADMIN_AREA_CLIENT_ID,
-    version: core.version,
+    version: core.process.version,
   };
   const deps = { ...core, ...browser, parts };
   const page = { method: 'GET', resource: 'adminarea', errorFormat: 'page' } as const;

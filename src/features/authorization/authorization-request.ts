@@ -259,7 +259,7 @@ async function storeGrant(
   const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
     request,
-    parameters: deps.upstreamProviders.anyReceivesRequests ? tellingParameters(parameters) : undefined,
+    parameters: deps.upstream.providers.anyReceivesRequests ? tellingParameters(parameters) : undefined,
     reference,
     expectedSubjects,
     locale,

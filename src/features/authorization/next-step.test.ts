@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { Subjects } from '#domain/clients/subjects.ts';
+import { AdminRights } from '#domain/records/admin-rights.ts';
 import { SessionLimit } from '#domain/records/session-limit.ts';
 import { newId } from '#platform/base/ids.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
@@ -70,12 +71,12 @@ const RULES: StepRules = {
   subjects: SUBJECTS,
   scopeRules,
   resourceRules: new ResourceRules(scopeRules, [], [{ identifier: API, scopes: ['read'] }]),
-  adminUsers: new Set(['operator']),
+  adminRights: new AdminRights({ scopeRules, users: new Set(['operator']), clients: new Set() }),
   sessionLimit: new SessionLimit(undefined, undefined),
   adminArea: { maxAgeSeconds: 1800, requiresSecondFactor: false },
   reauthMaxAgeSeconds: 600,
   rememberConsent: true,
-  isRegistrationOpen: true,
+  registrationMethods: { isAnyOpen: true },
 };
 
 function active(options: { secondsAgo?: number; username?: string; canRequestAdmin?: boolean } = {}): Viewer {
@@ -144,14 +145,16 @@ describe('the next step of a request (oauth 7.3)', () => {
     const anonymous = { viewer: { kind: 'anonymous' } } as const;
     expect(step({ prompts: ['create'] }, anonymous)).toEqual({ kind: 'register' });
     expect(step({ prompts: ['create'] }, { ...anonymous, isRegistrationOffered: true })).toEqual({ kind: 'register' });
-    expect(step({ prompts: ['create'] }, anonymous, { isRegistrationOpen: false })).toEqual({ kind: 'login' });
+    expect(step({ prompts: ['create'] }, anonymous, { registrationMethods: { isAnyOpen: false } })).toEqual({
+      kind: 'login',
+    });
   });
 
   test('8: prompt=create with a session: registration once, and never while it is closed', () => {
     const prompts = ['create'] as const;
     expect(step({ prompts })).toEqual({ kind: 'register' });
     expect(step({ prompts }, { isRegistrationOffered: true }).kind).toBe('fulfill');
-    expect(step({ prompts }, {}, { isRegistrationOpen: false }).kind).toBe('fulfill');
+    expect(step({ prompts }, {}, { registrationMethods: { isAnyOpen: false } }).kind).toBe('fulfill');
     expect(step({ prompts }, { viewer: dead('ended') }).kind).toBe('interstitial');
     expect(step({ prompts }, { decision: 'cancel' }).kind).toBe('cancel');
     expect(step({ prompts: [...prompts, 'login'] }).kind).toBe('register');

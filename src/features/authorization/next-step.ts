@@ -12,6 +12,7 @@ import {
   type Violation,
 } from '#domain/policy/violations.ts';
 import type { OpenSessions } from '#domain/records/session-limit.ts';
+import type { ConfiguredRegistrationMethods } from '#domain/upstream/registration-methods.ts';
 import { isRecent } from '#platform/base/clock.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
@@ -56,8 +57,7 @@ export interface StepRules extends PolicyRules {
   /** Rules for the admin area. */
   readonly adminArea: { readonly maxAgeSeconds: number; readonly requiresSecondFactor: boolean };
   readonly rememberConsent: boolean;
-  /** Users may register themselves. */
-  readonly isRegistrationOpen: boolean;
+  readonly registrationMethods: Pick<ConfiguredRegistrationMethods, 'isAnyOpen'>;
 }
 
 export type Step =
@@ -230,7 +230,7 @@ function isSilent({ request }: StepFacts): boolean {
 }
 
 function isAccountWanted({ request }: StepFacts, rules: StepRules): boolean {
-  return request.prompts.includes('create') && rules.isRegistrationOpen;
+  return request.prompts.includes('create') && rules.registrationMethods.isAnyOpen;
 }
 
 function refuse(error: AuthorizationErrorCode, description: string): Step {

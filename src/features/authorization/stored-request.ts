@@ -134,12 +134,12 @@ export async function judgeRequest(
 
 /** Users cannot use a factor that the operator has disabled. */
 export function reachableFactors(
-  { secondFactors, relyingParty }: Pick<AuthorizationDeps, 'secondFactors' | 'relyingParty'>,
+  { secondFactors, signIn }: Pick<AuthorizationDeps, 'secondFactors' | 'signIn'>,
   row: FactorRow | undefined,
 ) {
   return {
     hasTotp: row?.has_totp === true && secondFactors.policy !== 'off',
-    hasPasskey: row?.has_passkey === true && relyingParty !== undefined,
+    hasPasskey: row?.has_passkey === true && signIn.relyingParty !== undefined,
   };
 }
 

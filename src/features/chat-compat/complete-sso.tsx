@@ -135,14 +135,14 @@ function signInPath(deps: PageDeps, context: RequestContext, login: SsoLogin): s
   const { urls } = deps;
   const action = continuation(login);
   const isNew = readSsoAction(context.query, deps.config.protocolName) === 'register';
-  if (isNew && deps.isRegistrationOpen) return urls.register(action);
-  const provider = deps.upstreamProviders.find(login.providerId);
+  if (isNew && deps.registrationMethods.isAnyOpen) return urls.register(action);
+  const provider = deps.upstream.providers.find(login.providerId);
   return provider === undefined ? urls.login(action) : urls.upstreamAuthorize(provider.id, action);
 }
 
 /** "Use another account" returns to this page, which redirects to the provider that the client suggested. */
-function addressesAfterSignOut({ upstreamProviders }: PageDeps, { providerId }: SsoLogin): readonly string[] {
-  const provider = upstreamProviders.find(providerId);
+function addressesAfterSignOut({ upstream }: PageDeps, { providerId }: SsoLogin): readonly string[] {
+  const provider = upstream.providers.find(providerId);
   const address = provider?.authorizationEndpoint ?? provider?.issuer;
   return address === undefined ? [] : [address];
 }

@@ -1,12 +1,11 @@
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import { type RuleInputs, requesterInput } from '#domain/policy/module/rule-inputs.ts';
-import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { type BanDeps, findBan } from '#domain/policy/requester-policy.ts';
 import type { Violation } from '#domain/policy/violations.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 
-interface JudgeDeps {
-  readonly requesterPolicy: Pick<RequesterPolicy, 'ban'>;
-  readonly moduleRules: Pick<ModuleRules, 'judge'>;
+interface JudgeDeps extends Pick<BanDeps, 'policy'> {
+  readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
 }
 
 /** Returns the violations of the rule `compatLogin`: the requester's ban, or else the results of the policy module. */
@@ -15,7 +14,7 @@ export async function judgeCompatLogin(
   login: Pick<RuleInputs['compatLogin'], 'login_type' | 'user'>,
   { clientAddress, userAgent }: RequestContext,
 ): Promise<readonly Violation[]> {
-  const setting = deps.requesterPolicy.ban('compatLogin', clientAddress, userAgent);
+  const setting = findBan(deps, 'compatLogin', clientAddress, userAgent);
   if (setting !== undefined) return [{ code: 'requester-banned', setting }];
   const { login_type, user } = login;
   const found = await deps.moduleRules.judge('compatLogin', {

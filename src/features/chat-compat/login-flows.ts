@@ -8,9 +8,9 @@ import { type LoginRules, PASSWORD_LOGIN, TOKEN_LOGIN } from './login-request.ts
 const KNOWN_BRANDS = new Set(['apple', 'facebook', 'github', 'gitlab', 'google', 'twitter']);
 
 /** `GET login`: the available login types (chat-compat 4). Clients that support OpenID Connect do not need them. */
-export function loginFlows({ config, upstreamProviders }: Core, { isPasswordAllowed }: LoginRules): HttpResponse {
+export function loginFlows({ config, upstream }: Core, { isPasswordAllowed }: LoginRules): HttpResponse {
   const { actionPrefix } = chatNames(config.protocolName);
-  const advertised = config.compat.advertisesUpstreamProviders ? upstreamProviders.enabled : [];
+  const advertised = config.compat.advertisesUpstreamProviders ? upstream.providers.enabled : [];
   const sso = {
     type: 'm.login.sso',
     oauth_aware_preferred: true,

@@ -8,6 +8,7 @@ import type {
 import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/open-with-login-token.ts';
 import { openCompatSessionWithPassword } from '#domain/compat-sessions/open-with-password.ts';
 import type { Core } from '#domain/core.ts';
+import { findBan } from '#domain/policy/requester-policy.ts';
 import { refusingSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -45,7 +46,7 @@ function countLogin(body: unknown, result: string): void {
 
 async function openAsWanted(deps: LoginDeps, context: RequestContext, body: unknown): Promise<HttpResponse> {
   const request = parseLoginRequest(body, deps.loginRules);
-  const bannedBy = deps.requesterPolicy.ban('compatLogin', context.clientAddress, context.userAgent);
+  const bannedBy = findBan(deps, 'compatLogin', context.clientAddress, context.userAgent);
   if (bannedBy !== undefined) {
     deps.log.info('auth.refused', 'sign-in of a chat client refused: banned requester', {
       code: 'requester_banned',

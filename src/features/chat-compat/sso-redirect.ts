@@ -21,7 +21,7 @@ export async function beginSso(deps: PageDeps, context: RequestContext): Promise
     {
       redirectUri,
       // Clients remember provider names from before a migration to this service, so an unknown one is not an error.
-      providerId: deps.upstreamProviders.findProposed(context.params['idp'])?.id,
+      providerId: deps.upstream.providers.findProposed(context.params['idp'])?.id,
       address: context.clientAddress,
       now: deps.clock.now(),
       lifetimeSeconds: config.compat.ssoLoginTtlSeconds,

@@ -72,7 +72,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     frontchannel_logout_supported: false,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || core.isRegistrationOpen),
+    prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || core.registrationMethods.isAnyOpen),
     ui_locales_supported: languages,
     authorization_response_iss_parameter_supported: true,
     op_policy_uri: config.branding.policyUri,
@@ -97,8 +97,11 @@ function accountApi({ config }: Core, urls: Browser['urls']): Record<string, str
 }
 
 /** Returns the classes that users of this service can reach. */
-function reachableAcrValues({ relyingParty, secondFactors }: Core): readonly string[] {
-  const strongest = strongestAcr({ hasTotp: secondFactors.policy !== 'off', hasPasskey: relyingParty !== undefined });
+function reachableAcrValues({ signIn, secondFactors }: Core): readonly string[] {
+  const strongest = strongestAcr({
+    hasTotp: secondFactors.policy !== 'off',
+    hasPasskey: signIn.relyingParty !== undefined,
+  });
   return ISSUED_ACR_VALUES.filter((value) => reachesAcr(strongest, value));
 }
 

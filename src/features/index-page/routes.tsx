@@ -40,7 +40,7 @@ async function showIndex(deps: PageDeps, context: RequestContext): Promise<HttpR
         <VisitorPage
           {...props}
           loginPath={deps.urls.login()}
-          registerPath={deps.isRegistrationOpen ? deps.urls.register() : undefined}
+          registerPath={deps.registrationMethods.isAnyOpen ? deps.urls.register() : undefined}
         />
       ),
   });

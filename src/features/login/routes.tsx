@@ -6,6 +6,7 @@
  * feature only shows the name of the continuation's client. The domain handles passwords, their limits and the
  * session's row.
  */
+
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
@@ -13,6 +14,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
 import { readUnnamed, rememberPendingLogin } from '#browser/pending-login.ts';
 import { query } from '#browser/urls.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { parseLoginName, usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
   type Destination,
@@ -44,7 +46,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   if (deps.config.passwords.enabled) {
     routes.push({ ...page, method: 'POST', handle: (context) => submitLogin(deps, context) });
   }
-  const { relyingParty: party } = core;
+  const { relyingParty: party } = core.signIn;
   return party === undefined ? routes : [...routes, ...passkeyRoutes({ ...deps, party })];
 }
 
@@ -82,7 +84,7 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
 /** Returns the upstream provider if it is the only sign-in method, unless the user has just come back from it. */
 function onlyProvider(deps: LoginDeps, context: RequestContext) {
   if (deps.config.passwords.enabled || deps.notices.read(context) !== undefined) return undefined;
-  return deps.viewers.isJustSignedOut(context) ? undefined : deps.upstreamProviders.only;
+  return deps.viewers.isJustSignedOut(context) ? undefined : deps.upstream.providers.only;
 }
 
 async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
@@ -230,7 +232,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     title: translations.t('login.title'),
     translations,
     isRejected: problems.length > 0,
-    hasPasskey: deps.relyingParty !== undefined,
+    hasPasskey: deps.signIn.relyingParty !== undefined,
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // If the client chose the language, a choice on this page would have no effect.
@@ -243,9 +245,9 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
         message={deps.config.branding.loginMessage}
         notice={problem === undefined ? (deps.notices.read(context) ?? deps.notices.readLeft(context)) : undefined}
         form={deps.config.passwords.enabled ? form : undefined}
-        passkey={deps.relyingParty === undefined ? undefined : passkey}
-        recoverPath={deps.isRecoveryOpen ? deps.urls.recover() : undefined}
-        providers={deps.upstreamProviders.enabled.map((provider) => ({
+        passkey={deps.signIn.relyingParty === undefined ? undefined : passkey}
+        recoverPath={isRecoveryOpen(deps.config) ? deps.urls.recover() : undefined}
+        providers={deps.upstream.providers.enabled.map((provider) => ({
           name: provider.name,
           brand: provider.brandName,
           href: deps.urls.upstreamAuthorize(provider.id, action),
@@ -274,7 +276,9 @@ function showInterstitial(
 
 /** Returns undefined if registration is closed, or while an existing account is being linked. */
 function registerPath(deps: LoginDeps, action: PostAuthAction | undefined): string | undefined {
-  return deps.isRegistrationOpen && action?.kind !== 'link_upstream' ? deps.urls.register(action) : undefined;
+  return deps.registrationMethods.isAnyOpen && action?.kind !== 'link_upstream'
+    ? deps.urls.register(action)
+    : undefined;
 }
 
 function languageLinks(deps: LoginDeps, action: PostAuthAction | undefined) {

@@ -19,8 +19,8 @@ const NAME = 'auth.example.test';
 const pair = selfSigned([NAME]);
 const routes = mount(
   {
-    ...{ version: '1.2.3', instance: new InstanceState(), metricsPage: undefined },
-    ...{ lag: { isLagging: false, isStalled: false }, database: { ping: async () => {} } },
+    process: { version: '1.2.3', metricsPage: undefined, lag: { isLagging: false, isStalled: false } },
+    ...{ instance: new InstanceState(), database: { ping: async () => {} } },
   },
   {
     assets: new AssetFiles({}, () => undefined),

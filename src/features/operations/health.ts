@@ -5,7 +5,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, plainText } from '#platform/http/response.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 
-export interface HealthDeps extends Pick<Core, 'instance' | 'lag' | 'version'> {
+export interface HealthDeps extends Pick<Core, 'instance'> {
+  readonly process: Pick<Core['process'], 'lag' | 'version'>;
   readonly database: Pick<OpenDatabase, 'ping'>;
 }
 
@@ -33,14 +34,14 @@ export async function answerHealth(context: RequestContext, deps: HealthDeps): P
   const headers = failing === undefined ? {} : RETRY_HEADERS;
   if (!prefersJson(context.headers.accept)) return plainText(status, failing ?? 'ok', headers);
   const checks = Object.fromEntries(results.map(([name, isOk]) => [name, isOk ? 'ok' : 'fail']));
-  const body = { status: failing === undefined ? 'ok' : 'fail', checks, version: deps.version };
+  const body = { status: failing === undefined ? 'ok' : 'fail', checks, version: deps.process.version };
   return json(status, body, headers);
 }
 
 type Results = readonly (readonly [name: string, isOk: boolean])[];
 
-function checkLive({ lag }: HealthDeps): Results {
-  return [['stalled', !lag.isStalled]];
+function checkLive({ process }: HealthDeps): Results {
+  return [['stalled', !process.lag.isStalled]];
 }
 
 async function checkReady(probe: string, deps: HealthDeps): Promise<Results> {

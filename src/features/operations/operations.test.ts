@@ -17,12 +17,14 @@ instance.isStarted = true;
 const state = { isOverloaded: false, isStalled: false, database: 'up' };
 instance.isOverloaded = () => state.isOverloaded;
 const core: HealthDeps = {
-  version: '1.2.3',
   instance,
-  lag: {
-    isLagging: false,
-    get isStalled() {
-      return state.isStalled;
+  process: {
+    version: '1.2.3',
+    lag: {
+      isLagging: false,
+      get isStalled() {
+        return state.isStalled;
+      },
     },
   },
   database: {

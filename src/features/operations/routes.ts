@@ -15,7 +15,7 @@ import { answerMetrics } from './metrics.ts';
 const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
 
 export function mount(
-  core: HealthDeps & Pick<Core, 'metricsPage'>,
+  core: HealthDeps & { readonly process: Pick<Core['process'], 'metricsPage'> },
   { assets, brand }: Pick<Browser, 'assets' | 'brand'>,
 ): Route[] {
   const icon = brand.icon?.name ?? 'favicon.svg';
@@ -36,7 +36,7 @@ export function mount(
       isClockIndependent: true,
       priority: true,
       capacity: 'essential',
-      handle: (context) => answerMetrics(context, core.metricsPage),
+      handle: (context) => answerMetrics(context, core.process.metricsPage),
     },
     {
       method: 'GET',

@@ -97,8 +97,8 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
   if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
   const method = form.get('method') ?? 'password';
   const credential = form.get('credential');
-  if (method === 'passkey' && deps.relyingParty !== undefined && credential !== undefined) {
-    return await submitPasskey(deps, context, deps.relyingParty, viewer, action, credential);
+  if (method === 'passkey' && deps.signIn.relyingParty !== undefined && credential !== undefined) {
+    return await submitPasskey(deps, context, deps.signIn.relyingParty, viewer, action, credential);
   }
   if (method !== 'password' || !deps.config.passwords.enabled) {
     return await showForm(deps, context, viewer, action, { reason: 'invalid-method' });
@@ -208,7 +208,7 @@ async function showForm(
     title: translations.t('reauth.title'),
     translations,
     isRejected: problem !== undefined,
-    hasPasskey: deps.relyingParty !== undefined && row?.has_passkey === true,
+    hasPasskey: deps.signIn.relyingParty !== undefined && row?.has_passkey === true,
     // A correct password eventually redirects to the client. Browsers check that against `form-action`.
     formActions: redirectUri === undefined ? [] : [redirectUri],
     content: (
@@ -221,7 +221,7 @@ async function showForm(
         logoutPath={urls.logout()}
         passwordPath={deps.config.passwords.enabled && row?.has_password === true ? urls.reauth(action) : undefined}
         passkey={
-          deps.relyingParty !== undefined && row?.has_passkey === true
+          deps.signIn.relyingParty !== undefined && row?.has_passkey === true
             ? { path: urls.reauth(action), optionsPath: urls.passkeyOptions('reauth'), csrf: csrf.field(context) }
             : undefined
         }
@@ -235,14 +235,14 @@ async function showForm(
 
 /** The providers through which the user can reauthenticate. */
 function linkedProviders(
-  { upstreamProviders, urls, keyRing, clock }: PageDeps,
+  { upstream, urls, keyRing, clock }: PageDeps,
   { session }: ActiveViewer,
   action: PostAuthAction | undefined,
   row: ReauthPageRow | undefined,
 ): ShownProvider[] {
   const linked = new Set(row?.provider_ids.map((id) => fromUuid<'upstream-provider'>(id)));
   const sealed = sealReauthRequest(keyRing, session.id, clock.now());
-  return upstreamProviders.enabled
+  return upstream.providers.enabled
     .filter((provider) => linked.has(provider.id) && canReauthenticate(provider))
     .map((provider) => ({
       name: provider.name,

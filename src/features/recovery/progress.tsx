@@ -6,6 +6,7 @@ import { type CommonRefusal, commonRefusalProblem } from '#browser/form-problems
 import type { Translations } from '#browser/i18n/translations.ts';
 import { type NoticeCode, NoticeLine } from '#browser/notices.tsx';
 import { boundRecovery } from '#browser/recoveries-cookie.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import {
   findRecoverySession,
   type RecoverySession,
@@ -25,7 +26,7 @@ export async function showProgress(deps: RecoveryDeps, context: RequestContext):
 /** `POST /recover/progress/{session_id}`: sends another email to the same address. */
 export async function submitResend(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
-  if (!deps.isRecoveryOpen) return showClosed(deps, context);
+  if (!isRecoveryOpen(deps.config)) return showClosed(deps, context);
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const opened = await openSession(deps, context);
   if (!opened.ok) return opened.response;

@@ -9,6 +9,7 @@ import { emailProblem } from '#browser/email-problems.ts';
 import { commonRefusalProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { type StartRecoveryOutcome, startRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -24,7 +25,7 @@ export async function showRecover(deps: RecoveryDeps, context: RequestContext): 
 /** `POST /recover`: the same response for every address, whether or not an account has it. */
 export async function submitRecover(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
-  if (!deps.isRecoveryOpen) return showClosed(deps, context);
+  if (!isRecoveryOpen(deps.config)) return showClosed(deps, context);
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const elsewhere = await answerElsewhere(deps, context);
   if (elsewhere !== undefined) return elsewhere;

@@ -4,6 +4,7 @@ import { LinkButton } from '#browser/components/buttons.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import type { StartRecoveryDeps } from '#domain/account-changes/start-recovery.ts';
 import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -29,7 +30,7 @@ export function recoveryDeps(core: Core, browser: Browser): RecoveryDeps {
 
 /** Returns what replaces the pages of `/recover`: a redirect for signed-in users, or the page for disabled recovery. */
 export async function answerElsewhere(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse | undefined> {
-  if (!deps.isRecoveryOpen) return showClosed(deps, context);
+  if (!isRecoveryOpen(deps.config)) return showClosed(deps, context);
   const viewer = await deps.viewers.read(context);
   return viewer.kind === 'active' ? redirect(deps.urls.index()) : undefined;
 }

@@ -145,7 +145,10 @@ describe('browser-flows 15.17: the mail for', () => {
       [email, ids.map((id) => toUuid(parseId(id) ?? expect.fail('no id')))],
     );
     await ask(email);
-    const [mail] = await mails.deliver({ ...service.core, upstreamProviders: new UpstreamProviders(upstreamOauth2) });
+    const [mail] = await mails.deliver({
+      ...service.core,
+      upstream: { ...service.core.upstream, providers: new UpstreamProviders(upstreamOauth2) },
+    });
     const readable = mail?.text.replaceAll(/[\u2068\u2069]/g, '');
     expect(readable).toContain('Sign in the way you did before, with Acme or Forge.');
     expect(readable).not.toContain('Old Club');

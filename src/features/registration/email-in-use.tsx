@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { LinkButton } from '#browser/components/buttons.tsx';
 import { Alternative, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
@@ -25,7 +26,7 @@ export function showEmailInUse(
       <EmailInUsePage
         translations={translations}
         loginPath={urls.login(action)}
-        recoverPath={deps.isRecoveryOpen ? urls.recover() : undefined}
+        recoverPath={isRecoveryOpen(deps.config) ? urls.recover() : undefined}
         registerPath={urls.register(action)}
       />
     ),

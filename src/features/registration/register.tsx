@@ -47,8 +47,8 @@ export async function submitRegister(deps: RegistrationDeps, context: RequestCon
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const username = form.get('username');
   const providerId = form.get('provider') ?? '';
-  if (providerId !== '' && deps.isRegistrationOpen) {
-    const provider = deps.upstreamProviders.find(providerId);
+  if (providerId !== '' && deps.registrationMethods.isAnyOpen) {
+    const provider = deps.upstream.providers.find(providerId);
     if (provider === undefined) {
       const elsewhere = await redirectSignedIn(deps, context, action);
       return elsewhere ?? (await showChoice(deps, context, action, username ?? '', isUnknownProvider));

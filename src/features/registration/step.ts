@@ -4,7 +4,6 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
 import { boundRegistration } from '#browser/registrations-cookie.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
-import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
@@ -31,7 +30,6 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
     ...browser,
     limits: rateLimiting,
     namePolicy: namePolicyOf(core),
-    passwordRules: passwordRulesOf(core),
     serviceName: branding.serviceName,
     tosUri: branding.tosUri,
     protocolName,
@@ -40,7 +38,7 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
     isTokenRequired: core.registrationMethods.password.isTokenRequired,
     isEmailRequired: core.registrationMethods.password.isEmailRequired,
     emailPolicy: emailPolicyOf(core),
-    upstreamProofs: new RegistrationProofs({ keyRing: core.keyRing, providers: core.upstreamProviders }),
+    upstreamProofs: new RegistrationProofs({ keyRing: core.keyRing, providers: core.upstream.providers }),
   };
 }
 

@@ -77,7 +77,7 @@ function withoutCodes(
   pending: PendingLogin,
 ): HttpResponse | undefined {
   if (pending.hasTotp) return undefined;
-  if (purpose === 'sign-in' && pending.hasPasskey && deps.relyingParty !== undefined) {
+  if (purpose === 'sign-in' && pending.hasPasskey && deps.signIn.relyingParty !== undefined) {
     return redirect(deps.urls.loginStep('passkey', pending.action));
   }
   if (purpose === 'sign-in' && pending.setupSealed !== undefined) {
@@ -119,7 +119,7 @@ async function showForm(
         isTrustRequested={isTrustRequested}
         otherPath={path(kind === 'totp' ? 'recovery_code' : 'totp')}
         passkeyPath={
-          purpose === 'sign-in' && hasPasskey && deps.relyingParty !== undefined
+          purpose === 'sign-in' && hasPasskey && deps.signIn.relyingParty !== undefined
             ? urls.loginStep('passkey', action)
             : undefined
         }

@@ -17,7 +17,7 @@ import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-ac
 /** `GET /upstream/authorize/{id}`: redirects the user to the provider. */
 export async function authorize(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const { clock, config, urls } = deps;
-  const provider = deps.upstreamProviders.find(context.params['id']);
+  const provider = deps.upstream.providers.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: urls.login() });
   const action = parsePostAuthAction(context.query, config.protocolName);
   const charged = await chargeAddress(deps, {
@@ -26,7 +26,7 @@ export async function authorize(deps: PageDeps, context: RequestContext): Promis
     address: context.clientAddress,
   });
   if (!charged.ok) throw new LatchkeyError('rate_limited', { retryAfterSeconds: charged.retryAfterSeconds });
-  const metadata = await deps.upstreamMetadata.get(provider, { restartPath: urls.login(action) });
+  const metadata = await deps.upstream.metadata.get(provider, { restartPath: urls.login(action) });
   const params = await paramsOf(deps, context, provider, action);
   const begun = await beginAuthorization(deps, {
     provider,

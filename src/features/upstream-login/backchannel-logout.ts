@@ -16,7 +16,7 @@ const RETRY_SECONDS = 60;
 
 /** `POST /upstream/backchannel-logout/{id}`: a provider reports that a user signed out there (browser-flows 8.8). */
 export async function receiveLogout(core: Core, context: RequestContext): Promise<HttpResponse> {
-  const provider = core.upstreamProviders.find(context.params['id']);
+  const provider = core.upstream.providers.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('upstream_provider_not_found');
   const form = await readOAuthForm(context, ['logout_token']);
   const outcome = await checkLogoutToken(core, provider, required(form, 'logout_token'));

@@ -32,7 +32,7 @@ const MAX_EXTRA_BYTES = 8 * 1024;
 
 /** `GET`, `POST /upstream/callback/{id}`: takes the provider's response, in the order of browser-flows 8.3. */
 export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
-  const provider = deps.upstreamProviders.find(context.params['id']);
+  const provider = deps.upstream.providers.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: deps.urls.login() });
   return await countCallback(provider.id, takeAnswer(deps, context, provider));
 }
@@ -58,7 +58,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
 
   // Loaded before the response is used up, so that the user can reload the page if the metadata is not available.
   const restartPath = urls.login(entry.action);
-  const metadata = error === undefined ? await deps.upstreamMetadata.get(provider, { restartPath }) : undefined;
+  const metadata = error === undefined ? await deps.upstream.metadata.get(provider, { restartPath }) : undefined;
   const received = await receiveAnswer(deps, { id: entry.id, provider, state: entry.state });
   if (!received.ok) throw refuse(`upstream_session_${received.reason}`, entry);
   if (error !== undefined && CANCELLED.has(error)) {

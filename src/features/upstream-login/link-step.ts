@@ -29,7 +29,7 @@ export async function openStep(
     linkId === undefined
       ? undefined
       : upstreamEntries(context, deps.config.protocolName, deps.clock.now()).find((one) => one.linkId === linkId);
-  const provider = deps.upstreamProviders.find(entry?.providerId);
+  const provider = deps.upstream.providers.find(entry?.providerId);
   if (linkId === undefined || entry === undefined || provider === undefined) throw notFound(deps);
   const cookie = deps.viewers.cookie(context);
   const { completed, viewerRow } = await findCompleted(deps, { id: entry.id, linkId, cookie });

@@ -53,9 +53,7 @@ export const PASSWORDS: readonly Protection[] = [
     name: 'password-change-new-password-rules',
     what: 'a new password must pass the registration rules',
     attack: 93,
-    removals: [
-      { text: 'return await checkNewPassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);' },
-    ],
+    removals: [{ text: 'return await checkNewPassword(core.passwordRules, newPassword, words, asker);' }],
     test: 'src/features/account-api/set-password.test.ts',
     testName: '(S-93)',
   },
@@ -86,7 +84,7 @@ export const PASSWORDS: readonly Protection[] = [
     attack: 93,
     removals: [
       {
-        text: 'return await checkNewPassword(passwordRules, estimator, newPassword, { ...owner, serviceName }, caller);',
+        text: 'return await checkNewPassword(passwordRules, newPassword, { ...owner, serviceName }, caller);',
       },
     ],
     test: 'src/features/account-api/recover-password.test.ts',

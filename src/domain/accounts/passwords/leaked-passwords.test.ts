@@ -135,7 +135,7 @@ test('accepts all passwords while the service fails, logs one line a minute, and
     const told = () => service.lines.filter((line) => line.includes(' breach_check.failed '));
     for (let count = 0; count < 7; count += 1) {
       service.clock.advanceSeconds(1);
-      expect(await service.core.leakedPasswords.has(NEW_PASSWORD)).toBe(false);
+      expect(await service.core.passwordRules.leakedPasswords.has(NEW_PASSWORD)).toBe(false);
     }
     expect(peer.asked).toHaveLength(5);
     expect(told()).toEqual([expect.stringMatching(/ WARN breach_check\.failed .*detail="status 503"/)]);

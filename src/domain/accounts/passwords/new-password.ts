@@ -2,10 +2,8 @@
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
 import { checkNewPassword, type PasswordOwner, type PasswordProblem, type PasswordRules } from './password-rules.ts';
-import type { StrengthEstimator } from './strength-estimator.ts';
 
 export interface NewPasswordDeps {
-  readonly estimator: StrengthEstimator;
   readonly passwordRules: PasswordRules;
   readonly serviceName: string;
 }
@@ -19,11 +17,11 @@ export interface NewPasswordProblem {
 
 /** Returns what is wrong with the password. Throws like `checkNewPassword`. */
 export async function findNewPasswordProblem(
-  { passwordRules, estimator, serviceName }: NewPasswordDeps,
+  { passwordRules, serviceName }: NewPasswordDeps,
   newPassword: string,
   owner: Omit<PasswordOwner, 'serviceName'>,
   caller: HashCaller,
 ): Promise<NewPasswordProblem | undefined> {
   if (newPassword === '') return { problem: 'required' };
-  return await checkNewPassword(passwordRules, estimator, newPassword, { ...owner, serviceName }, caller);
+  return await checkNewPassword(passwordRules, newPassword, { ...owner, serviceName }, caller);
 }

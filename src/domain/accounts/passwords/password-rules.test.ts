@@ -4,7 +4,7 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 import { findPasswordProblem } from './password-rules.ts';
 import { StrengthEstimator } from './strength-estimator.ts';
 
-const rules = {
+const settings = {
   ...{ minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
   leakedPasswords: { has: async () => false },
 };
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => estimator.close());
 
 function problem(password: string): ReturnType<typeof findPasswordProblem> {
-  return findPasswordProblem(rules, estimator, password, owner, CALLER);
+  return findPasswordProblem({ ...settings, estimator }, password, owner, CALLER);
 }
 
 describe('new passwords (S-93)', () => {
@@ -64,9 +64,9 @@ describe('new passwords (S-93)', () => {
   });
 
   test('a common password is rejected even when no strength is required', async () => {
-    const lenient = { ...rules, minimumComplexity: 0 };
-    expect(await findPasswordProblem(lenient, estimator, 'baseball', owner, CALLER)).toBe('password_compromised');
-    expect(await findPasswordProblem(lenient, estimator, 'a fine day', owner, CALLER)).toBeUndefined();
+    const lenient = { ...settings, estimator, minimumComplexity: 0 };
+    expect(await findPasswordProblem(lenient, 'baseball', owner, CALLER)).toBe('password_compromised');
+    expect(await findPasswordProblem(lenient, 'a fine day', owner, CALLER)).toBeUndefined();
   });
 
   test('after the worker dies the next request starts another', async () => {

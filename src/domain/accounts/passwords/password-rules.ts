@@ -21,21 +21,16 @@ export type PasswordProblem =
   | ModuleViolation;
 
 export interface PasswordRules extends Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'> {
+  readonly estimator: StrengthEstimator;
   readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
   readonly leakedPasswords: Pick<LeakedPasswords, 'has'>;
 }
 
-export function passwordRulesOf({
-  config,
-  moduleRules,
-  leakedPasswords,
-}: {
-  readonly config: { readonly passwords: PasswordsConfig };
-  readonly moduleRules: PasswordRules['moduleRules'];
-  readonly leakedPasswords: PasswordRules['leakedPasswords'];
-}): PasswordRules {
-  const { minimumComplexity, minimumLength, maximumLength } = config.passwords;
-  return { minimumComplexity, minimumLength, maximumLength, moduleRules, leakedPasswords };
+export function passwordRulesOf(
+  { minimumComplexity, minimumLength, maximumLength }: PasswordsConfig,
+  judges: Pick<PasswordRules, 'estimator' | 'leakedPasswords' | 'moduleRules'>,
+): PasswordRules {
+  return { minimumComplexity, minimumLength, maximumLength, ...judges };
 }
 
 /** The owner of the new password. These names are easy to guess. */
@@ -59,7 +54,6 @@ export interface RejectedPassword {
  */
 export async function checkNewPassword(
   rules: PasswordRules,
-  estimator: StrengthEstimator,
   typed: string,
   owner: PasswordOwner,
   caller: HashCaller,
@@ -69,15 +63,15 @@ export async function checkNewPassword(
   if (password.includes('\0')) return { problem: 'password_invalid' };
   const rejected = rules.moduleRules.replaces('password')
     ? await judgeByModule(rules, password, owner)
-    : await judgeStrength(rules, estimator, password, owner, caller);
+    : await judgeStrength(rules, password, owner, caller);
   if (rejected !== undefined) return rejected;
   // Last, because it calls an external service.
   return (await rules.leakedPasswords.has(password)) ? { problem: 'password_leaked' } : undefined;
 }
 
-async function judgeStrength(...[rules, estimator, password, owner, caller]: Parameters<typeof checkNewPassword>) {
+async function judgeStrength(...[rules, password, owner, caller]: Parameters<typeof checkNewPassword>) {
   if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' } as const;
-  const strength = await estimator.estimate(password, knownWords(owner), caller);
+  const strength = await rules.estimator.estimate(password, knownWords(owner), caller);
   if (strength.isCommon) return { problem: 'password_compromised', strength } as const;
   return strength.score < rules.minimumComplexity ? ({ problem: 'password_too_weak', strength } as const) : undefined;
 }

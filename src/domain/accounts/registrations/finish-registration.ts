@@ -1,7 +1,7 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
-import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { type BanDeps, findBan } from '#domain/policy/requester-policy.ts';
 import type { BrowserSessionStart, SessionCredentials } from '#domain/records/browser-session.ts';
 import type { SecondFactorRules } from '#domain/records/due-factor.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
@@ -108,7 +108,7 @@ export interface FinishDeps extends NameCheckDeps {
   readonly clock: Clock;
   readonly namePolicy: NamePolicy;
   readonly emailPolicy: EmailPolicy;
-  readonly requesterPolicy: RequesterPolicy;
+  readonly policy: BanDeps['policy'];
   readonly moduleRules: ModuleRules;
   readonly protocolName: string;
   /** Time limit for all steps together. */
@@ -178,7 +178,7 @@ export type FinishOutcome =
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
   // The form may have been sent from a different address.
-  const bannedBy = deps.requesterPolicy.ban('register', finish.address, finish.userAgent);
+  const bannedBy = findBan(deps, 'register', finish.address, finish.userAgent);
   const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
   if (asked?.availability === 'homeserver-unavailable') {
     const unavailable = { ok: false, reason: asked.availability } as const;

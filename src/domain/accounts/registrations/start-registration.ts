@@ -4,7 +4,7 @@ import type { SecretKeys } from '#domain/keys/secret-keys.ts';
 import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
-import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { type BanDeps, findBan } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
@@ -31,7 +31,6 @@ import {
 } from '../email-authentications/email-policy.ts';
 import { type Overloaded, overloadedOutcome } from '../passwords/check-password.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
-import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { checkRegistrationPolicy } from './check-registration-policy.ts';
 import { checkHomeserverName, type NameCheckDeps } from './homeserver-name.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
@@ -63,7 +62,6 @@ export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly hasher: PasswordHasher;
-  readonly estimator: StrengthEstimator;
   readonly limits: Pick<
     RateLimitingConfig,
     'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'
@@ -75,7 +73,7 @@ export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
   readonly isEmailRequired: boolean;
   readonly emailPolicy: EmailPolicy;
   readonly namePolicy: NamePolicy;
-  readonly requesterPolicy: RequesterPolicy;
+  readonly policy: BanDeps['policy'];
   readonly moduleRules: ModuleRules;
   readonly captcha: Pick<Captcha, 'check'>;
   readonly passwordRules: PasswordRules;
@@ -131,7 +129,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   // Every form counts, because each reveals whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
-  const setting = deps.requesterPolicy.ban('register', address, submission.userAgent);
+  const setting = findBan(deps, 'register', address, submission.userAgent);
   if (setting !== undefined) {
     deps.log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
@@ -211,12 +209,12 @@ async function findProblems(
 }
 
 async function weaknessOf(
-  { passwordRules, estimator, serviceName }: RegistrationDeps,
+  { passwordRules, serviceName }: RegistrationDeps,
   submission: Submission,
   emails: readonly string[],
 ): Promise<PasswordProblem | undefined> {
   const owner = { username: submission.username, emails, serviceName };
-  return await findPasswordProblem(passwordRules, estimator, submission.password, owner, callerOf(submission));
+  return await findPasswordProblem(passwordRules, submission.password, owner, callerOf(submission));
 }
 
 function callerOf({ address, signal }: Submission): HashCaller {

@@ -123,7 +123,7 @@ type Unfiltered = Readonly<Record<never, never>>;
 type Loaders = ReturnType<typeof makeLoaders>;
 
 function makeLoaders({ core, caller, reads }: AccountContext) {
-  const { clock, database, enabledMethods, homeserver } = core;
+  const { clock, database, homeserver, signIn } = core;
   const self = caller.kind === 'anonymous' ? undefined : caller.user?.id;
   /** Finds objects that the caller may read. */
   const readable = <Id, Item>(
@@ -178,7 +178,7 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
       (users, _, window) => listSsoLogins(database, users, window),
       (users) => countSsoLogins(database, users),
     ),
-    loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, enabledMethods)),
+    loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, signIn.methods)),
     oneTimeCodes: loader((ids: readonly UserId[]) => findOneTimeCodes(database, ids)),
     totpEnrolments: loader(async (ids: readonly TotpEnrolmentId[]) =>
       caller.kind === 'browser'

@@ -36,7 +36,8 @@ mutation('startPasskeyRegistration', {
     options: { type: 'Json', description: 'PublicKeyCredentialCreationOptionsJSON (WebAuthn), for the browser.' },
   },
   resolve: async (_, context) => {
-    const { database, relyingParty: party, config, clock } = context.core;
+    const { database, signIn, config, clock } = context.core;
+    const { relyingParty: party } = signIn;
     const { user, session } = requireBrowser(context);
     if (party === undefined) return { status: 'DISABLED' };
     requireRecentAuthentication(context);
@@ -68,7 +69,7 @@ mutation('completePasskeyRegistration', {
     const { session } = requireBrowser(context);
     const challengeId = ulidAfter<'passkey-challenge'>(CHALLENGE, input.challengeId);
     const given = input.name?.trim() ? requireName(input.name) : undefined;
-    const { relyingParty: party } = core;
+    const { relyingParty: party } = core.signIn;
     // Passkeys were disabled after the registration started.
     if (party === undefined) return { status: 'EXPIRED' };
     const { userAgent, clientAddress: address } = request;

@@ -107,7 +107,7 @@ export async function findProvider(
   id: UpstreamProviderId,
   { core, load }: AccountContext,
 ): Promise<UpstreamProviderModel | undefined> {
-  const provider = core.upstreamProviders.find(id);
+  const provider = core.upstream.providers.find(id);
   const createdAt = provider === undefined ? undefined : await load.providerTimes(provider.id);
   if (provider === undefined || createdAt === undefined) return undefined;
   return { type: 'UpstreamOAuth2Provider', id: provider.id, createdAt, provider };

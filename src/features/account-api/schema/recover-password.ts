@@ -1,9 +1,9 @@
 /** Sets a new password with the ticket from a recovery email (account-graphql 5.2, browser-flows 7.3). */
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { recoverPassword } from '#domain/account-changes/recover-password.ts';
 import type { RecoveryTicket, TicketCheck } from '#domain/account-changes/recovery-ticket.ts';
 import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
-import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { refusal } from '../context/graphql-refusal.ts';
 import { mutation, mutationWithPayload } from './mutation.ts';
@@ -25,7 +25,7 @@ mutationWithPayload('setPasswordByRecovery', SetPasswordPayload, {
     const { caller, core } = context;
     // Signed-in users change their current password instead. The ticket may belong to another account.
     if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
-    if (!core.isRecoveryOpen) return { status: 'PASSWORD_CHANGES_DISABLED' };
+    if (!isRecoveryOpen(core.config)) return { status: 'PASSWORD_CHANGES_DISABLED' };
     const check = await checkTicket(ticket, context);
     return check.kind === 'valid' ? await storePassword(recovery, check.ticket, context) : unusable(check);
   },
@@ -43,7 +43,7 @@ mutation('resendRecoveryEmail', {
   },
   resolve: async ({ ticket }, context) => {
     const { core, browser, request } = context;
-    if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'password recovery is disabled');
+    if (!isRecoveryOpen(core.config)) throw refusal('FEATURE_DISABLED', 'password recovery is disabled');
     const check = await checkTicket(ticket, context);
     if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
     // Includes tickets whose recovery is too old for another email.
@@ -76,7 +76,6 @@ async function storePassword(
   const { account, branding } = core.config;
   const deps = {
     ...core,
-    passwordRules: passwordRulesOf(core),
     serviceName: branding.serviceName,
     sessionTtlSeconds: account.recoverySessionTtlSeconds,
     ticketTtlSeconds: account.recoveryTicketTtlSeconds,

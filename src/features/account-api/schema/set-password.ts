@@ -4,7 +4,7 @@ import { changePassword } from '#domain/account-changes/change-password.ts';
 import { changePasswordByToken } from '#domain/account-changes/change-password-by-token.ts';
 import { setPasswordOfUser } from '#domain/account-changes/set-password-of-user.ts';
 import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
-import { checkNewPassword, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
+import { checkNewPassword } from '#domain/accounts/passwords/password-rules.ts';
 import type { User as Account } from '#domain/records/user.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { UserId } from '#vocabulary/ids.ts';
@@ -71,7 +71,7 @@ async function judge(newPassword: string, owner: FoundPasswordOwner | undefined,
   const { username = '', displayName } = owner?.user ?? {};
   const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
   const asker = { address: addressKey(request.clientAddress), signal: request.signal };
-  return await checkNewPassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);
+  return await checkNewPassword(core.passwordRules, newPassword, words, asker);
 }
 
 /** The parts of the request that every password change uses. */

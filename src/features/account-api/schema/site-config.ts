@@ -52,7 +52,7 @@ builder.objectFields(SiteConfig, (t) => ({
   }),
   passkeysEnabled: t.boolean({
     description: 'Users may sign in with passkeys.',
-    resolve: (_, _arguments, { core }) => core.relyingParty !== undefined,
+    resolve: (_, _arguments, { core }) => core.signIn.relyingParty !== undefined,
   }),
   totpEnabled: t.boolean({
     description: 'Users may set up an authenticator app as a second factor.',

@@ -28,13 +28,13 @@ mutation('unlinkUpstreamAccount', {
     const { core, request } = context;
     const { user } = requireBrowser(context);
     const link = await findLink(idOf('UpstreamOAuth2Link', linkId), context);
-    const provider = link === undefined ? undefined : core.upstreamProviders.find(link.providerId);
+    const provider = link === undefined ? undefined : core.upstream.providers.find(link.providerId);
     if (link === undefined || provider === undefined) return { status: 'NOT_FOUND' };
     requireRecentAuthentication(context);
     if (!provider.isUnlinkAllowed) return { status: 'MANAGED_BY_PROVIDER', user: await findUser(user.id, context) };
-    const { database, clock, enabledMethods, sendsNotices } = core;
+    const { database, clock, signIn, sendsNotices } = core;
     const outcome = await removeLink(
-      { database, clock, enabledMethods, sendsNotices },
+      { database, clock, signIn, sendsNotices },
       { userId: user.id, linkId: link.id, provider, address: request.clientAddress, userAgent: request.userAgent },
     );
     if (outcome === 'not-found') return { status: 'NOT_FOUND' };

@@ -88,7 +88,7 @@ builder.queryFields((t) => ({
     description: 'Sign-in providers.',
     args: PAGE_ARGUMENTS,
     resolve: (_, given, context) => {
-      const inOrder = context.core.upstreamProviders.enabled.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      const inOrder = context.core.upstream.providers.enabled.toSorted((one, other) => (one.id < other.id ? -1 : 1));
       return connectionOfAll('upstream_oauth2_provider', inOrder, given, async (page) =>
         Promise.all(page.map(({ id }) => findProvider(id, context))),
       );

@@ -1,5 +1,7 @@
 /** What the service is and what it allows (operations 4.3). */
+
 import { z } from 'zod';
+import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { json } from '#platform/http/response.ts';
 import type { Operation } from '../definition/operation.ts';
 
@@ -33,7 +35,7 @@ export const serverOperations: readonly Operation[] = [
     description: 'Returns the features that the configuration makes available to users, for pages and tools.',
     answers: [{ status: 200, schema: siteConfig, description: 'The settings.' }],
     errors: [],
-    run: async ({ core: { config, isRecoveryOpen } }) => {
+    run: async ({ core: { config } }) => {
       const { account, homeserver, passwords } = config;
       const isRegistrationOpen = passwords.enabled && account.passwordRegistrationEnabled;
       const body: z.input<typeof siteConfig> = {
@@ -46,7 +48,7 @@ export const serverOperations: readonly Operation[] = [
         email_change_allowed: account.emailChangeAllowed,
         displayname_change_allowed: account.displayNameChangeAllowed,
         password_change_allowed: passwords.enabled && account.passwordChangeAllowed,
-        account_recovery_allowed: isRecoveryOpen,
+        account_recovery_allowed: isRecoveryOpen(config),
         account_deactivation_allowed: account.deactivationAllowed,
         captcha_enabled: config.captcha !== undefined,
         minimum_password_complexity: passwords.minimumComplexity,
@@ -63,6 +65,6 @@ export const serverOperations: readonly Operation[] = [
     description: 'Returns the version of the program that answers.',
     answers: [{ status: 200, schema: version, description: 'The version.' }],
     errors: [],
-    run: async ({ core }) => json(200, { version: core.version }),
+    run: async ({ core }) => json(200, { version: core.process.version }),
   },
 ];

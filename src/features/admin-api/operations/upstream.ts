@@ -132,7 +132,7 @@ export const upstreamOperations: readonly Operation[] = [
     run: async (call) => {
       const { core, context, caller } = call;
       const { user_id, provider_id, subject, human_account_name } = await readBody(context, linkBody);
-      const provider = core.upstreamProviders.find(fromUuid(provider_id));
+      const provider = core.upstream.providers.find(fromUuid(provider_id));
       if (provider === undefined) throw missing(PROVIDER.type);
       const user = fromUuid<'user'>(user_id);
       const wanted = {
@@ -176,7 +176,7 @@ export const upstreamOperations: readonly Operation[] = [
     isSilent: true,
     run: async (call, { id, provider_id }, action) => {
       const { core, caller } = call;
-      const provider = core.upstreamProviders.find(fromUuid(provider_id));
+      const provider = core.upstream.providers.find(fromUuid(provider_id));
       const deletion = {
         link: fromUuid<'upstream-link'>(id),
         providerName: provider?.name ?? fromUuid(provider_id),

@@ -9,7 +9,7 @@ import {
 } from '#domain/accounts/account-names.ts';
 import { isUsernameTaken } from '#domain/accounts/find-user.ts';
 import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
-import { checkNewPassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
+import { checkNewPassword, passwordProblemText } from '#domain/accounts/passwords/password-rules.ts';
 import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -167,7 +167,7 @@ async function checkPassword(
   const { username = '', displayName } = owner?.user ?? {};
   const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
   const asker = { address: addressKey(context.clientAddress), signal: context.signal };
-  const rejected = await checkNewPassword(passwordRulesOf(core), core.estimator, password, words, asker);
+  const rejected = await checkNewPassword(core.passwordRules, password, words, asker);
   if (rejected === undefined) return;
   throw new LatchkeyError('password_too_weak', {
     description: `password rejected: ${passwordProblemText(rejected.problem)}`,
