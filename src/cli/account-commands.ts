@@ -1,9 +1,19 @@
 /** Options of the `manage` commands that show and change single properties of an account. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ManageDeps } from './accounts.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { limitOption } from './limit-option.ts';
+import type { ListAuditEventsOptions } from './list-audit-events.ts';
 import type { ListUsersOptions } from './show-users.ts';
+
+const MAX_EXPORTED = 1_000_000;
+
+function parseExportLimit(text: string): number {
+  const limit = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_EXPORTED)
+    throw new InvalidArgumentError(`Expected an integer from 1 to ${MAX_EXPORTED}.`);
+  return limit;
+}
 
 export function addAccountCommands(manage: Command, configuration: () => CommandOptions, io: CommandIo): void {
   const run = async (work: (deps: ManageDeps, json: boolean) => Promise<void>): Promise<void> => {
@@ -95,6 +105,29 @@ export function addAccountCommands(manage: Command, configuration: () => Command
     .action(async (options: Omit<ListUsersOptions, 'json'>) => {
       const { listUsersCommand } = await import('./show-users.ts');
       await run((deps, json) => listUsersCommand(deps, { ...options, json }));
+    });
+  manage
+    .command('list-audit-events')
+    .description('list the newest security events of accounts and changes by administrators, or export them')
+    .option('--user <user>', 'events that concern this account')
+    .option('--actor <user>', 'what this account did; operator: what commands did')
+    .option('--kind <kinds...>', 'events of these kinds, such as login_failed or admin_action')
+    .option('--client <client-id>', 'events that concern, or were caused through, this client')
+    .option('--address <network>', 'events from this IP address or network (192.0.2.0/24)')
+    .option('--since <time>', 'start time, inclusive: 2026-06-17T10:00:00Z or 2026-06-17')
+    .option('--until <time>', 'end time, exclusive')
+    .addOption(new Option('--outcome <outcome>', 'events that failed, or all others').choices(['ok', 'failed']))
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'csv', 'ndjson']).default('text'))
+    .addOption(
+      new Option('--limit <count>', `maximum number of events, up to ${MAX_EXPORTED}`)
+        .argParser(parseExportLimit)
+        .default(100),
+    )
+    .action(async (options: ListAuditEventsOptions) => {
+      const { listAuditEventsCommand } = await import('./list-audit-events.ts');
+      await run((deps, json) =>
+        listAuditEventsCommand(deps, json && options.format === 'text' ? { ...options, format: 'ndjson' } : options),
+      );
     });
   manage
     .command('show-user <user>')

@@ -190,6 +190,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [185, 'pipelined responses out of order'],
   [186, 'loopback port of a non-native client'],
   [187, 'exhausted file descriptors'],
+  [189, 'formula in an export of audit events'],
   [190, 'admin area framed or loaded by another site'],
   [191, "requests for the admin area's client from elsewhere"],
   [192, 'admin area after the right, the sign-in or the session is lost'],

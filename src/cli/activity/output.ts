@@ -2,6 +2,7 @@
  * Output formats. Records contain untrusted text: the path, and every field of a forged log. No field sends a control
  * character to a terminal or starts a formula in a spreadsheet.
  */
+import { csvLine } from '#platform/log/csv.ts';
 import { escapeText, jsonString } from '#platform/log/escaping.ts';
 import type { ActivityRecord } from './classify.ts';
 
@@ -83,19 +84,4 @@ function jsonCell(value: Cell): string {
   if (value === undefined) return 'null';
   if (typeof value === 'number') return String(value);
   return PLAIN.test(value) ? `"${value}"` : jsonString(value);
-}
-
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join()}\r\n`;
-}
-
-const FORMULA = /^[=+\-@]/;
-
-/** Prefixes a value that a spreadsheet would evaluate as a formula with an apostrophe. */
-function csvCell(value: Cell): string {
-  if (value === undefined) return '';
-  const plain = String(value);
-  const text = PLAIN.test(plain) ? plain : escapeText(plain);
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
-  return /[",]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -1,6 +1,8 @@
 /** Counts records per activity and outcome, and failures per requester. */
+
+import { csvLine } from '#platform/log/csv.ts';
 import { ACTIVITIES, OUTCOMES, type Outcome } from './classify.ts';
-import { csvLine, type Output, tableCell } from './output.ts';
+import { type Output, tableCell } from './output.ts';
 
 /** Callers of `/graphql` choose operation names, so the number of activities is limited to bound memory. */
 const MAX_ACTIVITIES = 1000;

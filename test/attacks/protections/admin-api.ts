@@ -19,6 +19,14 @@ export const ADMIN_API: readonly Protection[] = [
     testName: 'changes nothing if its event cannot be stored, and is recorded otherwise',
   },
   {
+    name: 'audit-csv-formula',
+    what: 'an export of audit events contains no spreadsheet formula',
+    attack: 189,
+    removals: [{ text: "FORMULA.test(text) ? `'${text}` : text", instead: 'text' }],
+    test: 'src/cli/list-audit-events.test.ts',
+    testName: 'exports CSV in which no cell is a formula or has a control character',
+  },
+  {
     name: 'audit-actions-hidden',
     what: "users do not see events that contain an administrator's address",
     attack: 202,
