@@ -19,7 +19,9 @@ export const DATA_EXPORT: readonly Protection[] = [
     name: 'data-export-start-reauth',
     what: 'starting an export requires a recent sign-in',
     attack: 123,
-    removals: [{ text: 'requireRecentAuthentication(context);\n    const { language }', instead: 'const { language }' }],
+    removals: [
+      { text: 'requireRecentAuthentication(context);\n    const { language }', instead: 'const { language }' },
+    ],
     test: EXPORT,
     testName: 'requires reauthentication after a while',
   },
