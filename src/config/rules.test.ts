@@ -43,24 +43,24 @@ describe('http', () => {
 
   test('the admin area is on the listener of its API', () => {
     const listeners = (resources: string) => `http: {listeners: [{resources: [${resources}], binds: [{port: 1}]}]}`;
-    expect(complaints(listeners('human, adminarea'))).toEqual([
+    expect(problemsIn(listeners('human, adminarea'))).toEqual([
       'http.listeners[0].resources[1]: "adminarea" requires "adminapi" on the same listener',
     ]);
-    expect(complaints(listeners('human, adminarea, adminapi'))).toEqual([]);
+    expect(problemsIn(listeners('human, adminarea, adminapi'))).toEqual([]);
   });
 
   test('the admin area cannot require a second factor that nobody can have', () => {
     const settings = (factor: string) =>
       `account: {second_factor: ${factor}}\nadmin_area: {require_second_factor: true}`;
-    expect(complaints(settings('"off"'))).toEqual([
+    expect(problemsIn(settings('"off"'))).toEqual([
       'admin_area.require_second_factor: requires account.second_factor "optional" or "required"',
     ]);
-    expect(complaints(settings('optional'))).toEqual([]);
+    expect(problemsIn(settings('optional'))).toEqual([]);
   });
 
   test('no client of the configuration has the ID of the admin area', () => {
     const yaml = 'clients: [{client_id: 00ADM1NAREA000000000000000, client_auth_method: none, redirect_uris: []}]';
-    expect(complaints(yaml)).toContain('clients[0].client_id: is the id of the admin area');
+    expect(problemsIn(yaml)).toContain('clients[0].client_id: is the id of the admin area');
   });
 
   test('names of listeners and resources within a listener are unique', () => {

@@ -80,18 +80,18 @@ function errorsOf(answers: readonly RawAnswer[]): unknown[] {
 describe('user codes (S-114)', () => {
   test('guessed from one address: after ten attempts the right code is refused too, with a WARN line (S-114)', async () => {
     const { userCode } = await codes();
-    const guesser = attacked.browser();
-    await guesser.get('/link');
+    const attacker = attacked.browser();
+    await attacker.get('/link');
     for (let count = 0; count < 10; count += 1) {
-      await guesser.submit({ code: 'BBBB-BBBB' });
-      expect(guesser.shown.errorCodes).toEqual(['invalid_code']);
+      await attacker.submit({ code: 'BBBB-BBBB' });
+      expect(attacker.shown.errorCodes).toEqual(['invalid_code']);
     }
-    await guesser.submit({ code: userCode });
-    expect([guesser.shown.status, guesser.shown.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
+    await attacker.submit({ code: userCode });
+    expect([attacker.shown.status, attacker.shown.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
     expect(attacked.service.logLines().some((line) => / WARN +device\.user_code /.test(line))).toBe(true);
     expect((await enter(attacked.browser(), userCode)).status, 'another address').toBe(303);
     attacked.clock.advanceSeconds(6);
-    expect((await enter(guesser, userCode)).status, 'after a while').toBe(303);
+    expect((await enter(attacker, userCode)).status, 'after a while').toBe(303);
   });
 
   test('guessed by a signed-in user, in a new browser each time: the address counts (S-114)', async () => {
@@ -101,8 +101,8 @@ describe('user codes (S-114)', () => {
     for (let count = 0; count < 11; count += 1) {
       guessers.push(await attacked.signedIn('bruno', attacked.browser({ address })));
     }
-    for (const guesser of guessers.slice(1)) {
-      expect((await enter(guesser, 'DDDD-DDDD')).errorCodes).toEqual(['invalid_code']);
+    for (const attacker of guessers.slice(1)) {
+      expect((await enter(attacker, 'DDDD-DDDD')).errorCodes).toEqual(['invalid_code']);
     }
     expect((await enter(guessers[0] ?? expect.fail(), userCode)).errorCodes).toEqual(['rate_limit_exceeded']);
     expect((await enter(await attacked.signedIn('bruno'), userCode)).status, 'another address').toBe(303);

@@ -20,7 +20,7 @@ describe.each([
   ['with nonces', true],
 ])('a bound token, %s', (_, dpop_require_nonce) => {
   const key = new ProofKey();
-  const thief = new ProofKey();
+  const attacker = new ProofKey();
   let service: TestService;
   let nonce: string | undefined;
   let tokens: Readonly<Record<string, string>>;
@@ -140,7 +140,7 @@ describe.each([
     });
 
     test('is refused with a proof of another key', async () => {
-      const answer = await call(path, `DPoP ${accessToken()}`, good({}, thief));
+      const answer = await call(path, `DPoP ${accessToken()}`, good({}, attacker));
       expect(answer).toMatchObject({
         status: 401,
         challenge: expect.stringMatching(/^DPoP error="invalid_token", algs=/),

@@ -26,7 +26,7 @@ const TOKEN_URL = `${TEST_ISSUER}oauth2/token`;
 const USERINFO_URL = `${TEST_ISSUER}oauth2/userinfo`;
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const key = new ProofKey();
-const thief = new ProofKey();
+const attacker = new ProofKey();
 
 let db: TestDatabase;
 let secondDatabase: OpenDatabase;
@@ -149,7 +149,7 @@ describe('a bound access token', () => {
       await userinfo(accessToken, 'Bearer'),
       await userinfo(accessToken, 'Bearer', resourceProof(accessToken)),
       await inForm(),
-      await userinfo(accessToken, 'DPoP', resourceProof(accessToken, {}, thief)),
+      await userinfo(accessToken, 'DPoP', resourceProof(accessToken, {}, attacker)),
     ];
     for (const answer of attempts) {
       expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
@@ -177,7 +177,7 @@ describe('a bound access token', () => {
       resourceProof(accessToken, { url: USERINFO_URL.replace('//', '//evil.') }),
       resourceProof(accessToken, { claims: { jti: undefined } }),
       resourceProof(accessToken, { header: { typ: 'JWT' } }),
-      thief.proof({
+      attacker.proof({
         url: USERINFO_URL,
         method: 'GET',
         now: service.clock.now(),
@@ -261,7 +261,7 @@ describe('a bound access token', () => {
 describe('the session of a public client that started with a proof', () => {
   test('refreshes only with its key: a missing or wrong key is refused without ending the session (S-48)', async () => {
     const { refreshToken } = await boundSession();
-    for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
+    for (const proof of ['', proofFor(TOKEN_URL, {}, attacker)]) {
       expect(await refresh(refreshToken, { proof })).toMatchObject(INVALID_PROOF);
     }
     const next = await refresh(refreshToken);
@@ -303,10 +303,10 @@ describe('the session of a public client that started with a proof', () => {
 describe('a confidential client', () => {
   test('authenticates by its secret: each access token is bound to the key of its own request, or unbound', async () => {
     const { refreshToken } = await boundSession(confidential);
-    const other = await refresh(refreshToken, { client: confidential, proof: proofFor(TOKEN_URL, {}, thief) });
+    const other = await refresh(refreshToken, { client: confidential, proof: proofFor(TOKEN_URL, {}, attacker) });
     expect(other.body).toMatchObject({ token_type: 'DPoP' });
     const introspected = await service.introspect(member(other, 'access_token'));
-    expect(introspected.body).toMatchObject({ cnf: { jkt: thief.thumbprint } });
+    expect(introspected.body).toMatchObject({ cnf: { jkt: attacker.thumbprint } });
     // Retrying a lost response with another key issues new tokens, because the stored ones are bound to the first key.
     const again = await refresh(refreshToken, { client: confidential });
     expect(again.body).toMatchObject({ token_type: 'DPoP', refresh_token: member(other, 'refresh_token') });
@@ -360,7 +360,7 @@ describe('homeserver scopes', () => {
 describe('a code bound to a key', () => {
   test('is redeemed only with that key (RFC 9449 10, S-48)', async () => {
     const form = await codeForm(open, { dpopKey: key.thumbprint });
-    for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
+    for (const proof of ['', proofFor(TOKEN_URL, {}, attacker)]) {
       expect(await token(form, { proof })).toMatchObject(INVALID_PROOF);
     }
     expect((await token(form)).body).toMatchObject({ token_type: 'DPoP' });
@@ -371,7 +371,7 @@ describe('a code bound to a key', () => {
     const first = await token(form);
     expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect((await service.introspect(member(first, 'access_token'))).body).toMatchObject({ active: true });
-    expect(await token(form, { proof: proofFor(TOKEN_URL, {}, thief) })).toMatchObject({ status: 400 });
+    expect(await token(form, { proof: proofFor(TOKEN_URL, {}, attacker) })).toMatchObject({ status: 400 });
     expect((await service.introspect(member(first, 'access_token'))).body).toEqual({ active: false });
   });
 });
@@ -390,7 +390,7 @@ describe('a proof at the token endpoint', () => {
       proofFor(TOKEN_URL, { header: { alg: 'none' } }),
       proofFor(TOKEN_URL, { header: { alg: 'none' } }).replace(/[^.]*$/, ''),
       proofFor(TOKEN_URL, { header: { jwk: key.privateJwk } }),
-      proofFor(TOKEN_URL, { header: { jwk: thief.publicJwk } }),
+      proofFor(TOKEN_URL, { header: { jwk: attacker.publicJwk } }),
       symmetricProof(TOKEN_URL, 'POST'),
       symmetricProof(TOKEN_URL, 'POST', undefined, SHOWN_JWK),
       `${proofFor(TOKEN_URL)}, ${proofFor(TOKEN_URL)}`,

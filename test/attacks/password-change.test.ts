@@ -34,19 +34,19 @@ describe('with a stolen session (S-122)', () => {
     ['an empty one', { oldPassword: '' }, 'WRONG_PASSWORD'],
     ['a wrong one', { oldPassword: 'guess' }, 'WRONG_PASSWORD'],
   ])('%s changes no password', async (_, fields, outcome) => {
-    const thief = await attacked.signedIn('amira');
+    const attacker = await attacked.signedIn('amira');
     const changes = await attacked.count(CHANGES);
-    expect(await changePassword(thief, { newPassword: NEW_PASSWORD, ...fields })).toBe(outcome);
+    expect(await changePassword(attacker, { newPassword: NEW_PASSWORD, ...fields })).toBe(outcome);
     expect(await attacked.count(CHANGES)).toBe(changes);
     for (const username of ['amira', 'bruno']) expect(await tryPassword(username, PASSWORD)).toBe(303);
   });
 
   test("the id of another account changes nothing, with either account's password", async () => {
     const userId = await viewerId(await attacked.signedIn('bruno'));
-    const thief = await attacked.signedIn('amira');
+    const attacker = await attacked.signedIn('amira');
     const changes = await attacked.count(CHANGES);
     for (const oldPassword of [PASSWORD, 'guess', null]) {
-      expect(await changePassword(thief, { userId, oldPassword, newPassword: NEW_PASSWORD })).toBe('FORBIDDEN');
+      expect(await changePassword(attacker, { userId, oldPassword, newPassword: NEW_PASSWORD })).toBe('FORBIDDEN');
     }
     expect(await attacked.count(CHANGES)).toBe(changes);
     for (const username of ['amira', 'bruno']) expect(await tryPassword(username, PASSWORD)).toBe(303);

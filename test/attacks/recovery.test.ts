@@ -146,12 +146,12 @@ describe('a ticket (S-119)', () => {
   });
 
   test('planted session cookies have no effect after a recovery, which signs nobody in (S-61)', async () => {
-    const thief = await attacked.signedIn('bruno');
+    const attacker = await attacked.signedIn('bruno');
     const ticket = await ticketOf('bruno@mail.example');
     const victim = attacked.browser();
     expect(await recoverPassword(victim, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
     expect(victim.cookies.has('__Host-latchkey_session')).toBe(false);
-    expect((await thief.get('/')).text).toContain('You were signed out');
+    expect((await attacker.get('/')).text).toContain('You were signed out');
     await mails.deliver(attacked.service.core);
   });
 

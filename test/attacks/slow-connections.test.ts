@@ -40,7 +40,7 @@ test('2,000 slow connections, 500 of each kind, are closed at the limits while h
   timeout: 240_000,
 }, async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
-  const honest = async (): Promise<number> => {
+  const valid = async (): Promise<number> => {
     const started = performance.now();
     expect((await attacked.introspect(accessToken))['active']).toBe(true);
     expect((await attacked.ask({ target: '/login' })).status).toBe(200);
@@ -48,14 +48,14 @@ test('2,000 slow connections, 500 of each kind, are closed at the limits while h
     return performance.now() - started;
   };
   const idle: number[] = [];
-  while (idle.length < 5 * WINDOW) idle.push(await honest());
+  while (idle.length < 5 * WINDOW) idle.push(await valid());
 
   const held = await openAll();
   const openedAt = performance.now();
   const during: number[] = [];
   const silent = held.filter(({ neverReads }) => !neverReads);
   while (silent.some(({ socket }) => !socket.closed)) {
-    during.push(await honest());
+    during.push(await valid());
     expect(performance.now() - openedAt, 'connections are held for longer than the limits').toBeLessThan(MAX_HELD_MS);
   }
   // These sockets are not read, so their end is only visible after resuming.
@@ -70,7 +70,7 @@ test('2,000 slow connections, 500 of each kind, are closed at the limits while h
   );
   const resumedAt = performance.now();
   while (unread.some(({ socket }) => !socket.closed)) {
-    during.push(await honest());
+    during.push(await valid());
     expect(performance.now() - resumedAt, 'an unread connection was still open').toBeLessThan(10_000);
   }
   for (const { timer } of held) clearInterval(timer);

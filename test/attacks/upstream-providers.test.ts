@@ -58,18 +58,18 @@ const DOCUMENTS: readonly (readonly [string, (issuer: string) => Answerer])[] = 
   ['10,000 levels of nesting', () => json(DEEP)],
   ['a gzip bomb', () => (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
   ['a redirect', () => (response) => response.writeHead(302, { location: `${DISCOVERY}?elsewhere` }).end()],
-  ['another issuer', (issuer) => json(honest(issuer, { issuer: 'https://accounts.example' }))],
-  ['no issuer', (issuer) => json(honest(issuer, { issuer: undefined }))],
-  ['an issuer that is a list', (issuer) => json(honest(issuer, { issuer: [issuer] }))],
-  ['two issuers', (issuer) => json(JSON.stringify(honest(issuer)).replace('{', '{"issuer":"https://evil.example",'))],
-  ['a plain http endpoint', (issuer) => json(honest(issuer, { token_endpoint: 'http://evil.example/token' }))],
-  ['a script as endpoint', (issuer) => json(honest(issuer, { authorization_endpoint: 'javascript:alert(1)' }))],
-  ['an endpoint with a password', (issuer) => json(honest(issuer, { token_endpoint: 'https://a:b@evil.example/' }))],
-  ['no token endpoint', (issuer) => json(honest(issuer, { token_endpoint: undefined }))],
+  ['another issuer', (issuer) => json(valid(issuer, { issuer: 'https://accounts.example' }))],
+  ['no issuer', (issuer) => json(valid(issuer, { issuer: undefined }))],
+  ['an issuer that is a list', (issuer) => json(valid(issuer, { issuer: [issuer] }))],
+  ['two issuers', (issuer) => json(JSON.stringify(valid(issuer)).replace('{', '{"issuer":"https://evil.example",'))],
+  ['a plain http endpoint', (issuer) => json(valid(issuer, { token_endpoint: 'http://evil.example/token' }))],
+  ['a script as endpoint', (issuer) => json(valid(issuer, { authorization_endpoint: 'javascript:alert(1)' }))],
+  ['an endpoint with a password', (issuer) => json(valid(issuer, { token_endpoint: 'https://a:b@evil.example/' }))],
+  ['no token endpoint', (issuer) => json(valid(issuer, { token_endpoint: undefined }))],
   ['an endpoint from __proto__', (issuer) => json(withPrototype(issuer))],
 ];
 
-function honest(issuer: string, more: Readonly<Record<string, unknown>> = {}) {
+function valid(issuer: string, more: Readonly<Record<string, unknown>> = {}) {
   const { origin } = new URL(issuer);
   return {
     issuer,
@@ -81,7 +81,7 @@ function honest(issuer: string, more: Readonly<Record<string, unknown>> = {}) {
 }
 
 function withPrototype(issuer: string): string {
-  const { token_endpoint, ...rest } = honest(issuer);
+  const { token_endpoint, ...rest } = valid(issuer);
   return JSON.stringify(rest).replace('{', `{"__proto__":{"token_endpoint":"${token_endpoint}"},`);
 }
 
@@ -176,7 +176,7 @@ describe('unusable provider metadata (S-109)', () => {
     }
     expect(peer.count(path)).toBe(before + 1);
     expect((await newBrowser().get('/login')).status).toBe(200);
-    peer.handlers.set(path, (_request, response) => json(honest(`${peer.issuer}/0`))(response));
+    peer.handlers.set(path, (_request, response) => json(valid(`${peer.issuer}/0`))(response));
     offset += 11_000;
     expect((await newBrowser().get(`/upstream/authorize/${idOf(0)}`)).status).toBe(303);
   });
@@ -240,7 +240,7 @@ describe('JSON with another content type (S-109)', () => {
       expect((await signIn()).status).toBe(303);
       offset = 800_000;
       peer.handlers.set(`/2${DISCOVERY}`, (_request, response) =>
-        renamed(response, JSON.stringify(honest(`${peer.issuer}/2`))),
+        renamed(response, JSON.stringify(valid(`${peer.issuer}/2`))),
       );
       expect((await newBrowser().get(`/upstream/authorize/${idOf(2)}`)).status).toBe(303);
       await sql(service.database, `update upstream_providers set metadata = null, metadata_fetched_at = null`);

@@ -159,9 +159,9 @@ export async function startUpstreamPeer(): Promise<UpstreamPeer> {
 
   async function makeIdToken({ claims = {}, sign: signer = sign, nonce, clientId }: Ticket): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    const honest = { iss: issuer, sub: UPSTREAM_SUBJECT, aud: clientId, iat: now, exp: now + 300, nonce };
+    const valid = { iss: issuer, sub: UPSTREAM_SUBJECT, aud: clientId, iat: now, exp: now + 300, nonce };
     return await signer(
-      Object.fromEntries(Object.entries({ ...honest, ...claims }).filter(([, value]) => value !== undefined)),
+      Object.fromEntries(Object.entries({ ...valid, ...claims }).filter(([, value]) => value !== undefined)),
     );
   }
 

@@ -212,11 +212,11 @@ describe('refresh token rotation', () => {
 
   test('row 3: a token of another client is rejected and nothing changes', async () => {
     const first = await signIn();
-    const thief = await clientById(await insertClient(db.database, keys, clock.now(), { secret: 'another secret' }));
-    expect(await present(first.refreshToken, { by: thief })).toEqual({ ok: false, reason: 'other-client' });
+    const attacker = await clientById(await insertClient(db.database, keys, clock.now(), { secret: 'another secret' }));
+    expect(await present(first.refreshToken, { by: attacker })).toEqual({ ok: false, reason: 'other-client' });
     await mustRefresh(first.refreshToken);
     clock.advanceSeconds(31);
-    expect(await present(first.refreshToken, { by: thief })).toEqual({ ok: false, reason: 'other-client' });
+    expect(await present(first.refreshToken, { by: attacker })).toEqual({ ok: false, reason: 'other-client' });
     expect((await present(first.refreshToken)).ok).toBe(true);
   });
 

@@ -249,9 +249,9 @@ describe('lockUser', () => {
               (select count(*)::integer from user_sessions where user_id = $1::uuid and finished_at is null) as sessions`,
     );
     expect(left).toEqual({ emails: 0, passwords: 1, links: 1, sessions: 0 });
-    const told = await mails.deliver(service.core);
-    expect(told.map(({ subject }) => subject)).toEqual(['Your account was deactivated']);
-    expect(told[0]?.text.replaceAll(/\s+/g, ' ')).toContain('An administrator deactivated your account');
+    const notices = await mails.deliver(service.core);
+    expect(notices.map(({ subject }) => subject)).toEqual(['Your account was deactivated']);
+    expect(notices[0]?.text.replaceAll(/\s+/g, ' ')).toContain('An administrator deactivated your account');
     await tell();
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: false });
   });

@@ -170,10 +170,10 @@ describe('an email address', () => {
     clock.advanceSeconds(1);
     expect(await complete(ada, authentication.id, ` ${code.slice(0, 3)}-${code.slice(3)} `)).toBe('COMPLETED');
     expect(await emailsOf(ada)).toEqual([ada.email, 'Ada.New@mail.example']);
-    const told = await mails.deliver(service.core);
-    expect(to(told)).toEqual([ada.email]);
-    expect(told[0]).toMatchObject({ subject: 'Email address added' });
-    expect(told[0]?.text).toContain('A…@');
+    const notices = await mails.deliver(service.core);
+    expect(to(notices)).toEqual([ada.email]);
+    expect(notices[0]).toMatchObject({ subject: 'Email address added' });
+    expect(notices[0]?.text).toContain('A…@');
     expect(
       await rows('select detail from audit_events where kind = $1 and user_id = $2', 'email_added', uuid(ada.id)),
     ).toEqual([{ detail: { email: 'A…@mail.example' } }]);

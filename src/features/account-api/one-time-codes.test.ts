@@ -262,14 +262,18 @@ test('notifies the user of each change by email, in the language of the page', a
   await enrol();
   await run(person, REGENERATE);
   await run(person, REMOVE);
-  const told = await sql<{ change: string; language: string }>(
+  const changes = await sql<{ change: string; language: string }>(
     service.database,
     `select payload -> 'detail' ->> 'change' as change, payload ->> 'language' as language
        from queue_jobs where payload ->> 'user_id' = $1 and payload ->> 'notice' = 'factor_changed'`,
     [personId],
   );
-  expect(told.map(({ change }) => change).sort()).toEqual(['recovery_codes_generated', 'totp_added', 'totp_removed']);
-  expect(new Set(told.map(({ language }) => language))).toEqual(new Set(['en']));
+  expect(changes.map(({ change }) => change).sort()).toEqual([
+    'recovery_codes_generated',
+    'totp_added',
+    'totp_removed',
+  ]);
+  expect(new Set(changes.map(({ language }) => language))).toEqual(new Set(['en']));
 });
 
 test('where a second factor is required, password users cannot remove the app', async () => {

@@ -130,7 +130,7 @@ describe('setPassword (account-graphql 5.2)', () => {
   test("takes effect at once, ends other browser sessions, and rotates the current session's key (R-33, S-61)", async () => {
     const who = await person();
     const [here, there] = [await signedIn(who), await signedIn(who)];
-    const thief = new Map(here.browser?.cookies);
+    const attacker = new Map(here.browser?.cookies);
     const answer = await change(here, who);
     expect([answer.status, answer.data]).toEqual([200, DONE]);
     expect(service.logLines().at(-1)).toMatch(
@@ -142,7 +142,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     expect([await isGood(who, OLD), await isGood(who, NEW)]).toEqual([false, true]);
     clock.advanceSeconds(31);
     const old = new Browser({ listener: service.address, publicBase: service.publicBase });
-    for (const [name, value] of thief) old.cookies.set(name, value);
+    for (const [name, value] of attacker) old.cookies.set(name, value);
     expect(await viewer(new GraphqlClient(service, {}, old))).toBe('Anonymous');
     expect(await viewer(here)).toBe('User');
     expect((await events(who)).map(({ kind }) => kind)).toEqual(

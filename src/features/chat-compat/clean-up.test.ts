@@ -131,8 +131,8 @@ describe('refresh tokens', () => {
 
   test('reused after their successor was used still end the session, however late', async () => {
     const { refresh: token, device } = await begin();
-    const thief = await refresh(token);
-    await isActive(textOf(thief, 'access_token'));
+    const attacker = await refresh(token);
+    await isActive(textOf(attacker, 'access_token'));
     clock.advanceSeconds(20 * DAY);
     await cleanUp();
     expect((await refresh(token)).status).toBe(401);

@@ -196,11 +196,11 @@ describe('an imported refresh token', () => {
 
   test('reused after its successor was used ends the session', async () => {
     const { token } = await imported();
-    const thief = await refresh(token);
-    await introspect(textOf(thief, 'access_token'));
+    const attacker = await refresh(token);
+    await introspect(textOf(attacker, 'access_token'));
     clock.advanceSeconds(31);
     expect(refusal(await refresh(token))).toEqual(UNKNOWN);
-    expect(await introspect(textOf(thief, 'access_token'))).toEqual({ active: false });
+    expect(await introspect(textOf(attacker, 'access_token'))).toEqual({ active: false });
     expect(service.logLines().some((line) => line.includes('token.reuse'))).toBe(true);
   });
 

@@ -102,12 +102,12 @@ describe('refresh', () => {
 
   test('ends the session when a token is reused after its successor was used (S-43)', async () => {
     const { refresh: token, device } = await begin();
-    const thief = await refresh(token);
-    await introspect(textOf(thief, 'access_token'));
+    const attacker = await refresh(token);
+    await introspect(textOf(attacker, 'access_token'));
     clock.advanceSeconds(31);
     expectUnknown(await refresh(token));
-    expect(await introspect(textOf(thief, 'access_token'))).toEqual({ active: false });
-    expectUnknown(await refresh(textOf(thief, 'refresh_token')));
+    expect(await introspect(textOf(attacker, 'access_token'))).toEqual({ active: false });
+    expectUnknown(await refresh(textOf(attacker, 'refresh_token')));
     const [session] = await sql<{ finish_reason: string }>(
       service.database,
       'select finish_reason from compat_sessions where device_id = $1::text',

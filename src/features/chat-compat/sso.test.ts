@@ -477,12 +477,12 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const path = await begin(browser);
     const form = await browser.get(path);
     const fields = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
-    const thief = await signedIn('lena');
-    await thief.get(path);
+    const attacker = await signedIn('lena');
+    await attacker.get(path);
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     for (const shown of [
       await browser.post(path, new URLSearchParams()),
-      await thief.post(path, fields),
+      await attacker.post(path, fields),
       await browser.post(path, fields, foreign),
     ]) {
       expect(shown.status).toBe(403);

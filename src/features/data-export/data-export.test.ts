@@ -147,14 +147,14 @@ describe('an export', () => {
     const downloadUrl = `${service.publicBase}data-export/${id.replace('data_export:', '')}`;
     const expiresAt = new Date(clock.now() + 7 * DAY * 1000).toISOString();
     expect(ready).toEqual({ ...pending, state: 'READY', expiresAt, sizeBytes: expect.any(Number), downloadUrl });
-    const told = await mails.deliver(service.core);
+    const notices = await mails.deliver(service.core);
     // The order is undefined, because the addresses have generated identifiers.
-    expect(told.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
+    expect(notices.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
       [`${username}@example.org`, 'Ihre Daten sind bereit'],
       [`${username}@mail.example`, 'Ihre Daten sind bereit'],
     ]);
-    expect(told[0]?.text).toContain(`${service.publicBase}account/`);
-    expect(told[0]?.text).not.toContain('data-export');
+    expect(notices[0]?.text).toContain(`${service.publicBase}account/`);
+    expect(notices[0]?.text).not.toContain('data-export');
     expect(service.logLines().findLast((line) => line.includes('data_export.ready'))).toContain(userId);
 
     const { status, headers, body } = await download(id);

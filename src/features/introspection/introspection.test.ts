@@ -185,11 +185,11 @@ describe('introspection: inactive', () => {
   });
 
   test('the tokens of a disabled or deleted client', async () => {
-    const doomed = await service.client();
-    const { accessToken } = await signedIn(doomed);
-    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
+    const deleted = await service.client();
+    const { accessToken } = await signedIn(deleted);
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(deleted)]);
     await inactive(accessToken);
-    await sql(db.database, 'delete from oauth2_clients where id = $1::uuid', [toUuid(doomed)]);
+    await sql(db.database, 'delete from oauth2_clients where id = $1::uuid', [toUuid(deleted)]);
     await inactive(accessToken);
   });
 
@@ -289,10 +289,10 @@ describe('introspection: callers', () => {
   });
 
   test('disabled after being cached learn nothing', async () => {
-    const doomed = await service.client();
+    const deleted = await service.client();
     const { accessToken } = await signedIn();
-    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
-    expect(await ask(doomed, accessToken)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(deleted)]);
+    expect(await ask(deleted, accessToken)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 });
 

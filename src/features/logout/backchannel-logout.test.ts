@@ -183,12 +183,12 @@ function jobs() {
 
 describe('signing out in the browser', () => {
   test('uses the metadata document URL of a client as its audience', async () => {
-    const told = await signIn(client);
+    const signedIn = await signIn(client);
     const url = 'https://apps.example.org/client.json';
     const rename = 'update oauth2_clients set document_url = $2 where id = $1::uuid returning id';
     await sql(testDatabase.database, rename, [toUuid(client), url]);
     try {
-      await signOut(told.browser);
+      await signOut(signedIn.browser);
       await deliver();
       expect(await verified(0, url)).toMatchObject({ aud: url });
     } finally {
@@ -197,15 +197,15 @@ describe('signing out in the browser', () => {
   });
 
   test('sends a client a logout token for its session, which ends; a client without a logout URI keeps its session', async () => {
-    const told = await signIn(client);
-    const other = await signIn(silentClient, { browser: told.browser });
-    await signOut(told.browser);
-    expect([await isAccepted(told), await isAccepted(other)]).toEqual([false, true]);
+    const signedIn = await signIn(client);
+    const other = await signIn(silentClient, { browser: signedIn.browser });
+    await signOut(signedIn.browser);
+    expect([await isAccepted(signedIn), await isAccepted(other)]).toEqual([false, true]);
     await deliver();
     expect(received).toHaveLength(1);
     expect(received[0]?.type).toMatch(/^application\/x-www-form-urlencoded/);
     expect([...(received[0]?.form.keys() ?? [])]).toEqual(['logout_token']);
-    const { sub, sid } = claimsOf(told.idToken);
+    const { sub, sid } = claimsOf(signedIn.idToken);
     const claims = await verified();
     expect(claims).toEqual({
       iss: AUTHORIZATION_ISSUER,
@@ -235,11 +235,11 @@ describe('signing out in the browser', () => {
   test.each(['openid offline_access', 'openid urn:chat:client:api:*'])(
     'notifies a session with %s, which continues',
     async (scope) => {
-      const told = await signIn(client, { scope });
-      await signOut(told.browser);
+      const signedIn = await signIn(client, { scope });
+      await signOut(signedIn.browser);
       await deliver();
-      expect(await verified()).toMatchObject({ sid: claimsOf(told.idToken)['sid'] });
-      const refreshed = await token(client, { grant_type: 'refresh_token', refresh_token: told.refreshToken });
+      expect(await verified()).toMatchObject({ sid: claimsOf(signedIn.idToken)['sid'] });
+      const refreshed = await token(client, { grant_type: 'refresh_token', refresh_token: signedIn.refreshToken });
       expect(refreshed['access_token']).toBeDefined();
     },
   );
@@ -441,8 +441,8 @@ describe('delivery', () => {
 });
 
 test('a logout token is rejected as an ID token hint at sign-out (RFC 8725 3.11)', async () => {
-  const told = await signIn(client);
-  await signOut(told.browser);
+  const signedIn = await signIn(client);
+  await signOut(signedIn.browser);
   await deliver();
   const hint = received[0]?.form.get('logout_token') ?? '';
   const { browser } = await signIn(client);

@@ -67,9 +67,9 @@ describe('POST /logout', () => {
 
     await browser.get('/');
     expect(browser.shown.text).not.toContain('You are signed in');
-    const thief = service.browser();
-    for (const [name, value] of stolen) thief.cookies.set(name, value);
-    expect((await thief.get('/')).text).toContain('You were signed out');
+    const attacker = service.browser();
+    for (const [name, value] of stolen) attacker.cookies.set(name, value);
+    expect((await attacker.get('/')).text).toContain('You were signed out');
   });
 
   test('follows a continuation, read from the form by the usual rules (browser-flows 3.3, 15.10)', async () => {

@@ -91,9 +91,9 @@ describe('reauthentication', () => {
     await browser.get('/reauth');
     await browser.submit({ password: PASSWORD }, REAUTH);
     service.clock.advanceSeconds(30);
-    const thief = service.browser();
-    for (const [name, value] of planted) thief.cookies.set(name, value);
-    expect((await thief.get('/reauth')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
+    const attacker = service.browser();
+    for (const [name, value] of planted) attacker.cookies.set(name, value);
+    expect((await attacker.get('/reauth')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
     expect((await browser.get('/reauth')).status).toBe(200);
   });
 

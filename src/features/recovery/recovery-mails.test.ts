@@ -85,9 +85,9 @@ describe('browser-flows 15.17: the mail for', () => {
     await browser.get(link);
     const ticket = link.slice(-32);
     expect(await recoverPassword(browser, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
-    const [told] = await mails.deliver(service.core);
-    expect(told).toMatchObject({ to: email, subject: expect.stringContaining('password') });
-    expect(told?.text).toContain('https://auth.example.org/recover');
+    const [notice] = await mails.deliver(service.core);
+    expect(notice).toMatchObject({ to: email, subject: expect.stringContaining('password') });
+    expect(notice?.text).toContain('https://auth.example.org/recover');
     // Neither the job's row nor the log contains the ticket.
     expect(service.lines.join('\n')).not.toContain(ticket);
     expect(

@@ -116,11 +116,11 @@ describe('token endpoint: authorization_code', () => {
   });
 
   test('row 2: a code sent by another client is rejected and stays valid for its own (RFC 6749 4.1.3)', async () => {
-    const thief = await service.client();
+    const attacker = await service.client();
     const { code } = await service.signIn(client);
-    const answer = await service.exchange(thief, code);
+    const answer = await service.exchange(attacker, code);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'other_client', client: thief });
+    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'other_client', client: attacker });
     expect((await service.exchange(client, code)).status).toBe(200);
   });
 
@@ -270,19 +270,19 @@ describe('token endpoint: authorization_code', () => {
   });
 
   test('rejects a disabled client although its record is cached', async () => {
-    const doomed = await service.client();
-    const { code } = await service.signIn(doomed);
-    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
-    expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    const deleted = await service.client();
+    const { code } = await service.signIn(deleted);
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(deleted)]);
+    expect(await service.exchange(deleted, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
   test('reports a deleted client as unknown although its record is cached', async () => {
-    const doomed = await service.client();
-    const { code } = await service.signIn(doomed);
-    const id = toUuid(doomed);
+    const deleted = await service.client();
+    const { code } = await service.signIn(deleted);
+    const id = toUuid(deleted);
     await sql(db.database, `delete from oauth2_authorization_grants where client_id = '${id}'`);
     await sql(db.database, `delete from oauth2_clients where id = '${id}'`);
-    expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(await service.exchange(deleted, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
   test('reloads and serves a client that changed since it was cached', async () => {

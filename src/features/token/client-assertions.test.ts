@@ -154,10 +154,10 @@ describe('a client assertion (RFC 7523 3)', () => {
     ['with a number as its jti', () => ({ claims: { jti: 7 } }), 'jti'],
     ['with a jti of 256 characters', () => ({ claims: { jti: 'j'.repeat(256) } }), 'jti'],
     ['that is a request object', () => ({ header: { typ: 'oauth-authz-req+jwt' } }), 'typ'],
-  ])('%s is rejected, with the reason for the developer (S-32)', async (_what, parts, told) => {
+  ])('%s is rejected, with the reason for the developer (S-32)', async (_what, parts, reason) => {
     const answer = await ask(parts());
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-    expect(answer.body['error_description']).toContain(told);
+    expect(answer.body['error_description']).toContain(reason);
     expect(answer.headers.get('www-authenticate')).toBe(`Basic realm="${TEST_ISSUER}"`);
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
   });

@@ -163,8 +163,8 @@ type Claims = Readonly<Record<string, unknown>>;
 
 function logoutClaims(claims: Claims): Claims {
   const now = Math.floor(Date.now() / 1000);
-  const honest = { iss: peer.issuer, aud: 'latchkey', iat: now, exp: now + 120, jti: randomUUID() };
-  const all = { ...honest, events: { [EVENT]: {} }, ...claims };
+  const valid = { iss: peer.issuer, aud: 'latchkey', iat: now, exp: now + 120, jti: randomUUID() };
+  const all = { ...valid, events: { [EVENT]: {} }, ...claims };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 

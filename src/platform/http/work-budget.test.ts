@@ -39,7 +39,7 @@ function route(path: string, more: Partial<Route> = {}): Route {
   };
 }
 
-const dear = (asker?: Parameters<Parameters<Route['handle']>[0]['setRequester']>, ms = 40): Route['handle'] => {
+const expensive = (asker?: Parameters<Parameters<Route['handle']>[0]['setRequester']>, ms = 40): Route['handle'] => {
   return (context) => {
     if (asker !== undefined) context.setRequester(...asker);
     context.requireWork();
@@ -58,14 +58,14 @@ const ROUTES = [
       return { status: 200, headers: {} };
     },
   }),
-  route('/dear', { handle: dear() }),
-  route('/dearest', { handle: dear(undefined, 150) }),
+  route('/dear', { handle: expensive() }),
+  route('/dearest', { handle: expensive(undefined, 150) }),
   route('/large', { handle: () => ({ status: 200, headers: {}, body: 'x'.repeat(4 * 1024 * 1024) }) }),
-  route('/account', { handle: dear([USER]) }),
-  route('/client', { handle: dear([CLIENT]) }),
-  route('/claimed', { handle: dear([CLIENT, { isClaimed: true }]) }),
-  route('/client-by-header', { handle: dear([CLIENT]) }),
-  route('/homeserver', { handle: dear([{ kind: 'homeserver' }]) }),
+  route('/account', { handle: expensive([USER]) }),
+  route('/client', { handle: expensive([CLIENT]) }),
+  route('/claimed', { handle: expensive([CLIENT, { isClaimed: true }]) }),
+  route('/client-by-header', { handle: expensive([CLIENT]) }),
+  route('/homeserver', { handle: expensive([{ kind: 'homeserver' }]) }),
   route('/oauth2/token', { resource: 'oauth', errorFormat: 'oauth-json', method: 'POST' }),
   route('/oauth2/userinfo', { resource: 'oauth', errorFormat: 'oauth-json' }),
   route('/chat', { resource: 'compat', errorFormat: 'chat-json' }),
@@ -129,9 +129,9 @@ test('rejects an address that exhausted its budget on every route, in its error 
   ]);
   expect((await ask('/health', '192.0.2.1')).status).toBe(200);
   await expectServed('/dear', '192.0.2.2', 1);
-  const told = running?.lines.filter((line) => line.includes(' WARN http.work.exceeded ')) ?? [];
-  expect(told).toHaveLength(1);
-  expect(told[0]).toContain('work limit exceeded (limits.work) client.address=192.0.2.1 retry_after=');
+  const warnings = running?.lines.filter((line) => line.includes(' WARN http.work.exceeded ')) ?? [];
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain('work limit exceeded (limits.work) client.address=192.0.2.1 retry_after=');
 });
 
 test('addresses of one /64 share a budget, and request bytes count', async () => {

@@ -233,9 +233,9 @@ describe('the sink (operations 5.9)', () => {
   test('a blocked pipe blocks no caller: 8 MiB wait, further lines are dropped and their count is logged', async () => {
     const { descriptor, read } = openPipe(join(directory, 'pipe'));
     const sink = new DescriptorSink(descriptor);
-    let told = 0;
+    let reported = 0;
     sink.onDropped = (count) => {
-      told += count;
+      reported += count;
     };
     const line = `${'x'.repeat(999)}\n`;
     // The pipe has no reader yet, so a blocking write would never return.
@@ -253,7 +253,7 @@ describe('the sink (operations 5.9)', () => {
     await sink.flush();
     closeSync(descriptor);
     const lines = (await received).split('\n').slice(0, -1);
-    expect(told).toBe(sink.dropped);
+    expect(reported).toBe(sink.dropped);
     expect(lines.length + sink.dropped).toBe(20_000);
     expect(lines.every((text) => text.length === 999)).toBe(true);
   });
@@ -263,14 +263,14 @@ describe('the sink (operations 5.9)', () => {
     async () => {
       const descriptor = openSync('/dev/full', 'a');
       const sink = new DescriptorSink(descriptor);
-      const told: number[] = [];
-      sink.onDropped = (count) => told.push(count);
+      const reported: number[] = [];
+      sink.onDropped = (count) => reported.push(count);
       for (const text of ['one', 'two', 'three']) sink.write(`${text}\n`);
       await sink.flush();
       sink.write('four\n');
       await sink.flush();
       closeSync(descriptor);
-      expect([sink.dropped, told]).toEqual([4, []]);
+      expect([sink.dropped, reported]).toEqual([4, []]);
     },
   );
 

@@ -37,13 +37,13 @@ function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: P
   const begun = new Promise<void>((resolve) => {
     hasBegun = resolve;
   });
-  const told = new Promise<void>((resolve) => {
+  const notified = new Promise<void>((resolve) => {
     finish = resolve;
   });
   const ended = testDatabase.database.transaction(async (transaction: Transaction) => {
     await transaction.first(one, {});
     hasBegun();
-    await told;
+    await notified;
     await transaction.first(one, {});
   });
   return { begun, finish, ended };
