@@ -1,4 +1,5 @@
 import type { Config } from '#config/config.ts';
+import { clientIsBuiltin, clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -59,8 +60,8 @@ interface BuiltinClientRow {
 /** Uses the primary key. */
 const findBuiltinClient = statement<BuiltinClientRow, { readonly id: string }>(
   'builtin-client',
-  `select kind is not distinct from 'builtin' as is_builtin, disabled_at is null as is_enabled, metadata
-     from oauth2_clients where id = :id::uuid`,
+  `select ${clientIsBuiltin('c')} as is_builtin, ${clientIsEnabled('c')} as is_enabled, c.metadata
+     from oauth2_clients c where c.id = :id::uuid`,
 );
 
 const upsertBuiltinClient = statement<

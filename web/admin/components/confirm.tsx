@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import type { Answer, Problem } from '../api/admin-client.ts';
-import { useTell } from '../frame/live.tsx';
+import { useAnnounce } from '../frame/live.tsx';
 import { useTexts } from '../i18n/translations.ts';
 import { ProblemNotice } from './loaded.tsx';
 
@@ -32,7 +32,7 @@ export function Confirm({
   children: ComponentChildren;
 }): VNode {
   const { t } = useTexts();
-  const tell = useTell();
+  const announce = useAnnounce();
   const [isPending, setPending] = useState(false);
   const [problem, setProblem] = useState<Problem | undefined>();
   const confirm = async (): Promise<void> => {
@@ -46,7 +46,7 @@ export function Confirm({
     }
     onClose();
     onDone();
-    tell(done);
+    announce(done);
   };
   return (
     <Dialog title={title} isPending={isPending} onClose={onClose}>

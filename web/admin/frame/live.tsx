@@ -3,34 +3,34 @@ import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hoo
 import { useLocation } from 'preact-iso/router';
 import { Notice } from '../../../src/browser/components/text.tsx';
 
-const TellContext = createContext<(text: string) => void>(() => undefined);
+const AnnounceContext = createContext<(text: string) => void>(() => undefined);
 
 /** Returns a function that reports the result of an action, visibly and to screen readers. */
-export function useTell(): (text: string) => void {
-  return useContext(TellContext);
+export function useAnnounce(): (text: string) => void {
+  return useContext(AnnounceContext);
 }
 
 /** The live region of the area. It shows the last message until the user navigates. */
 export function Live({ children }: { children: ComponentChildren }): VNode {
   const { path } = useLocation();
-  const [told, setTold] = useState<{ readonly text: string; readonly id: number } | undefined>();
+  const [message, setMessage] = useState<{ readonly text: string; readonly id: number } | undefined>();
   const count = useRef(0);
-  useEffect(() => setTold(undefined), [path]);
-  const tell = useCallback((text: string) => {
+  useEffect(() => setMessage(undefined), [path]);
+  const announce = useCallback((text: string) => {
     count.current += 1;
-    setTold({ text, id: count.current });
+    setMessage({ text, id: count.current });
   }, []);
   return (
-    <TellContext.Provider value={tell}>
+    <AnnounceContext.Provider value={announce}>
       {/* Screen readers announce it only if it existed before its text. */}
       <div class="told" role="status">
-        {told !== undefined && (
-          <Notice key={told.id} kind="success">
-            {told.text}
+        {message !== undefined && (
+          <Notice key={message.id} kind="success">
+            {message.text}
           </Notice>
         )}
       </div>
       {children}
-    </TellContext.Provider>
+    </AnnounceContext.Provider>
   );
 }
