@@ -220,11 +220,20 @@ create table oauth2_clients (
   document_url text,
   document_fresh_until timestamp with time zone,
   kind text,
+  preset text,
+  updated_at timestamp with time zone,
+  secret_created_at timestamp with time zone,
+  secret_last_used_at timestamp with time zone,
+  former_secret_sealed bytea,
+  former_secret_created_at timestamp with time zone,
+  former_secret_last_used_at timestamp with time zone,
+  former_secret_expires_at timestamp with time zone,
   constraint oauth2_clients_pkey PRIMARY KEY (id),
   constraint oauth2_clients_metadata_digest_key UNIQUE (metadata_digest),
   constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash),
   constraint oauth2_clients_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'builtin'::text]))) NOT VALID
 );
+CREATE INDEX oauth2_clients_kind ON oauth2_clients USING btree (kind, id) WHERE (kind IS NOT NULL);
 CREATE INDEX oauth2_clients_static ON oauth2_clients USING btree (id) WHERE is_static;
 
 create table oauth2_consents (

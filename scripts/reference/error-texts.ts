@@ -54,9 +54,21 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The body is larger than `limits.max_body`.',
     remedy: 'Send a smaller body, or raise the limit.',
   },
+  client_exists: {
+    meaning: 'The admin API was asked to create a client with an ID that another client has.',
+    remedy: 'Omit `client_id` to get a new one.',
+  },
+  client_has_no_secret: {
+    meaning: 'The admin API was asked to rotate the secret of a client that authenticates without one.',
+    remedy: 'Change `client_auth_method` first. Clients with keys rotate them on their own.',
+  },
   client_is_builtin: {
-    meaning: 'An administrator tried to change or delete the client of the admin area.',
-    remedy: 'Set `admin_area.enabled` to `false` to turn the admin area off.',
+    meaning: 'The client is part of the service, such as the admin area, and the admin API was asked to change it.',
+    remedy: 'Use the settings of that part of the service.',
+  },
+  client_is_dynamic: {
+    meaning: 'The admin API was asked to change a property that a dynamically registered client manages itself.',
+    remedy: 'Create a managed client instead, or disable this one.',
   },
   client_is_static: {
     meaning:
@@ -179,6 +191,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_parameter: {
     meaning: 'A list parameter of an admin API request is unknown, repeated or invalid; `source` names it.',
     remedy: 'Follow the schema in `/api/spec.json`.',
+  },
+  invalid_precondition: {
+    meaning: 'The `If-Match` header of an admin API request contains something other than entity tags.',
+    remedy: 'Send the `ETag` of the response that the change is based on.',
   },
   invalid_policy_data: {
     meaning:
@@ -311,6 +327,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   password_auth_disabled: {
     meaning: 'The admin API was asked to set a password, but passwords are disabled.',
     remedy: 'Set `passwords.enabled`, or use a sign-in provider.',
+  },
+  precondition_failed: {
+    meaning: 'Someone else changed the record after the version that `If-Match` names. `ETag` has the current version.',
+    remedy: 'Read the record again, and repeat the change if it still applies.',
   },
   password_too_weak: {
     meaning: 'The admin API received a password that the password rules reject.',

@@ -22,6 +22,8 @@ function called(client_name: Readonly<Record<string, string>>): Client {
       id,
       is_static: true,
       kind: null,
+      former_secret_sealed: null,
+      former_secret_expires_at: null,
       version: 1,
       client_secret_sealed: null,
       document_url: null,

@@ -13,6 +13,7 @@ import type { User } from '#domain/records/user.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
@@ -25,6 +26,7 @@ export interface AccountDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly keyRing: KeyRing;
   readonly hasher: PasswordHasher;
   readonly rules: PasswordRules;
   readonly homeserver: Homeserver;
@@ -60,12 +62,13 @@ export const COMMAND_CALLER = { address: 'command-line' };
 
 /** Dependencies for creating accounts in commands and at startup. Close the estimator when done. */
 export function accountDeps(foundation: Foundation, version: string): AccountDeps & { readonly policy: LivePolicy } {
-  const { config, database, loaded, openLog, policyModule: module } = foundation;
+  const { config, database, keyRing, loaded, openLog, policyModule: module } = foundation;
   const { log } = openLog;
   const policy = new LivePolicy({ configured: config.policy.data, database, log });
   return {
     policy,
     database,
+    keyRing,
     clock: systemClock,
     log: openLog.log,
     hasher: openHasher(config, openLog.log, loaded.environment),

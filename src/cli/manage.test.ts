@@ -8,6 +8,7 @@ import { findUserByName } from '#domain/accounts/find-user.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { toUuid } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
@@ -16,6 +17,7 @@ import { CHEAP_SCHEME, cheapHasher, insertTestAccount } from '#test/support/acco
 import { testConfig } from '#test/support/app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { randomRoot } from '#test/support/fixtures.ts';
 import { NO_MODULE_RULES } from '#test/support/module-rules.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { silentLog } from '#test/support/silent-log.ts';
@@ -64,6 +66,7 @@ function deps(
     database,
     clock,
     log: silentLog,
+    keyRing: new KeyRing(randomRoot()),
     hasher,
     rules: {
       estimator,

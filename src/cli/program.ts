@@ -13,6 +13,7 @@ import { isMissingPrivilege, readFailure, toCallersError } from '#platform/postg
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
+import { addClientCommands } from './client-commands.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { DebugPolicyOptions } from './debug-policy.ts';
 import { durationOption } from './duration-option.ts';
@@ -360,6 +361,7 @@ function addManageCommands(program: Command, configuration: () => CommandOptions
   const manage = program.command('manage').description('create and change accounts');
   addAccountCommands(manage, configuration, io);
   addSessionCommands(manage, configuration, io);
+  addClientCommands(manage, configuration, io);
   manage
     .command('register-user [username]')
     .description('create a user; asks for what is missing on a terminal')

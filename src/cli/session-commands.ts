@@ -65,13 +65,6 @@ export function addSessionCommands(manage: Command, configuration: () => Command
         issuePersonalTokenCommand(deps, { ...token, owner, expiresInSeconds: expiresIn, json }),
       );
     });
-  manage
-    .command('delete-client <client-id>')
-    .description('delete a dynamically registered client with its sessions and tokens')
-    .action(async (clientId: string) => {
-      const { deleteClientCommand } = await import('./delete-client.ts');
-      await run((deps, json) => deleteClientCommand(deps, { clientId, json }));
-    });
 }
 
 interface PersonalTokenFlags {

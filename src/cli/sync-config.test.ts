@@ -118,6 +118,18 @@ describe('config sync', () => {
     expect(await stored()).toEqual(['One', 'Two']);
   });
 
+  test('never change or delete a client of an administrator: its ID in the configuration is an error that names both', async () => {
+    const id = newId(3);
+    await sync([entry(id, { client_name: 'Grafana' })]);
+    await sql(testDatabase.database, `update oauth2_clients set is_static = false, kind = 'managed'`);
+    const refused = await sync([entry(newId(4)), entry(id)], ['--prune']);
+    expect(refused.exitCode).toBe(78);
+    expect(refused.err).toContain(`clients[1].client_id: "${id}" is also the id of the managed client "Grafana"`);
+    expect(await stored()).toEqual(['Grafana (dynamic)']);
+    expect(await sync([], ['--prune'])).toMatchObject({ exitCode: 0, out: 'no changes\n' });
+    expect(await stored()).toEqual(['Grafana (dynamic)']);
+  });
+
   test('--prune deletes them with their sessions, and never a dynamically registered client', async () => {
     await insertDynamic();
     await sync([entry(first, { client_name: 'One' }), entry(second, { client_name: 'Two' })]);

@@ -1,3 +1,4 @@
+import { acceptedSecret, type UsedSecret } from '#domain/clients/accepted-secret.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { isNameOf } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
@@ -26,6 +27,8 @@ export type AssertionOutcome =
       readonly ok: true;
       readonly client: Client;
       readonly method: string;
+      /** Undefined if the assertion is signed with a key of the client. */
+      readonly secret: UsedSecret | undefined;
       /** Its `jti`, which may be used only once until it expires (milliseconds since the epoch). */
       readonly oneTime: { readonly id: string; readonly expiresAt: number };
     }
@@ -68,18 +71,19 @@ export async function verifyAssertion(
   const client = name === undefined ? undefined : await deps.clients.findNamed(name);
   if (client === undefined || jws === undefined) return { ok: false, reason: 'unknown_client', client: undefined };
   if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };
-  const signature = await judgeSignature(deps, client, jws);
-  if (signature === 'keys-unavailable') {
+  const now = deps.clock.now();
+  const signature = await judgeSignature(deps, client, jws, now);
+  if (signature.kind === 'keys-unavailable') {
     const problem = 'Fetching the jwks_uri of the client failed.';
     return { ok: false, reason: 'client_keys_unavailable', client, problem };
   }
-  if (signature === 'bad') return { ok: false, reason: 'bad_client_assertion', client };
+  if (signature.kind !== 'good') return { ok: false, reason: 'bad_client_assertion', client };
   const isClient = (text: string) => isNameOf(client, text);
   const { isFapi2 } = client;
   const audiences = isFapi2 ? [issuer] : [issuer, ...endpoints];
-  const claims = readAssertion(jws, { isClient, audiences, needsSingleAudience: isFapi2, now: deps.clock.now() });
+  const claims = readAssertion(jws, { isClient, audiences, needsSingleAudience: isFapi2, now });
   return claims.ok
-    ? { ok: true, client, method: client.authMethod, oneTime: claims }
+    ? { ok: true, client, method: client.authMethod, secret: signature.secret, oneTime: claims }
     : { ok: false, reason: 'bad_client_assertion', client, problem: claims.problem };
 }
 
@@ -91,15 +95,21 @@ function mayUse(client: Client, algorithm: string): boolean {
   return assertionAlgorithms(client.authMethod)?.includes(algorithm) === true;
 }
 
+type SignatureJudgement =
+  | { readonly kind: 'good'; readonly secret: UsedSecret | undefined }
+  | { readonly kind: 'bad' | 'keys-unavailable' };
+
 async function judgeSignature(
   deps: Pick<Core, 'clientAuthentication'>,
   client: Client,
   jws: CompactJws,
-): Promise<'good' | 'bad' | 'keys-unavailable'> {
+  now: number,
+): Promise<SignatureJudgement> {
   if (client.authMethod !== 'private_key_jwt') {
-    return client.secret !== undefined && isMacOf(jws, client.secret.reveal()) ? 'good' : 'bad';
+    const secret = acceptedSecret(client, now, (own) => isMacOf(jws, own.reveal()));
+    return secret === undefined ? { kind: 'bad' } : { kind: 'good', secret };
   }
   const signature = await deps.clientAuthentication.keys.verify(client, jws);
-  if (signature.ok) return 'good';
-  return signature.reason === 'keys-unavailable' ? signature.reason : 'bad';
+  if (signature.ok) return { kind: 'good', secret: undefined };
+  return { kind: signature.reason === 'keys-unavailable' ? signature.reason : 'bad' };
 }

@@ -4,6 +4,7 @@
  * wrong secrets.
  */
 
+import { acceptedSecret, type UsedSecret } from '#domain/clients/accepted-secret.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { namedClientId } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
@@ -33,16 +34,24 @@ type Verifiable = SecretOrNone | (ClaimedAssertion & { readonly method: 'asserti
 
 type SecretRefusal = 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
 
-type Attempt =
-  | { readonly ok: true; readonly client: Client; readonly method: string; readonly oneTime?: undefined }
+type SecretAttempt =
+  | {
+      readonly ok: true;
+      readonly client: Client;
+      readonly method: string;
+      /** Undefined for public clients. */
+      readonly secret: UsedSecret | undefined;
+      readonly oneTime?: undefined;
+    }
   | {
       readonly ok: false;
       readonly reason: SecretRefusal;
       /** Undefined if the credentials do not name a client. */
       readonly client: Client | undefined;
       readonly problem?: undefined;
-    }
-  | AssertionOutcome;
+    };
+
+type Attempt = SecretAttempt | AssertionOutcome;
 
 const NO_SECRET = new Secret('');
 const NO_CREDENTIALS = 'Authenticate the client with its registered method.';
@@ -146,7 +155,7 @@ export class ClientAuthentication {
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Attempt & { ok: true }> {
-    const { log, clientAuthentication } = this.#core;
+    const { activity, clock, log, clientAuthentication } = this.#core;
     const { failures } = clientAuthentication;
     const claimed = claimedId(presented);
     const shutFor = hasSecret(presented) ? failures.secondsShut(context.clientAddress, claimed) : 0;
@@ -156,7 +165,8 @@ export class ClientAuthentication {
         ? await verifyAssertion(this.#core, presented, this.#audiences)
         : await this.#verify(presented);
     if (attempt.ok) {
-      const { client, method } = attempt;
+      const { client, method, secret } = attempt;
+      if (client.kind === 'managed' && secret !== undefined) activity.recordSecretUse(client.id, secret, clock.now());
       if (client.authMethod !== method) {
         const fields = { client: client.identifier, method, registered: client.authMethod };
         log.debug('auth.method', 'client authenticated with a method other than the registered one', fields);
@@ -184,22 +194,21 @@ export class ClientAuthentication {
     throw this.#refusal(REFUSED);
   }
 
-  async #verify(presented: SecretOrNone): Promise<Attempt> {
+  async #verify(presented: SecretOrNone): Promise<SecretAttempt> {
     const candidates =
       presented.method === 'client_secret_basic'
         ? presented.candidates
         : [{ clientId: presented.clientId, secret: presented.method === 'none' ? '' : presented.secret }];
-    let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
+    let refused: SecretAttempt = { ok: false, reason: 'unknown_client', client: undefined };
     for (const { clientId, secret } of candidates) {
       const recalled = this.#core.clients.recallNamed(clientId);
-      if (recalled !== undefined && reasonAgainst(recalled, presented, secret) === undefined) {
-        return { ok: true, client: recalled, method: presented.method };
-      }
+      const now = this.#core.clock.now();
+      const known = recalled === undefined ? undefined : judgeSecret(recalled, presented, secret, now);
+      if (known?.ok === true) return known;
       const client = await this.#core.clients.findNamed(clientId);
-      const reason = reasonAgainst(client, presented, secret);
-      if (client === undefined) continue;
-      if (reason === undefined) return { ok: true, client, method: presented.method };
-      refused = { ok: false, reason, client };
+      const judged = judgeSecret(client, presented, secret, now);
+      if (judged.ok) return judged;
+      if (client !== undefined) refused = judged;
     }
     return refused;
   }
@@ -251,12 +260,16 @@ function mayPresent(client: Client, presented: SecretOrNone): boolean {
   }
 }
 
-function reasonAgainst(client: Client | undefined, presented: SecretOrNone, secret: string): SecretRefusal | undefined {
+function judgeSecret(client: Client | undefined, presented: SecretOrNone, text: string, now: number): SecretAttempt {
   // Also compared for unknown clients, so that the response time reveals nothing.
-  const fits = (client?.secret ?? NO_SECRET).matches(secret);
-  if (client === undefined) return 'unknown_client';
-  if (!mayPresent(client, presented)) return 'wrong_auth_method';
-  return fits && (client.secret !== undefined || client.authMethod === 'none') ? undefined : 'bad_client_secret';
+  const isNone = client?.secret === undefined && NO_SECRET.matches(text);
+  if (client === undefined) return { ok: false, reason: 'unknown_client', client };
+  const secret = acceptedSecret(client, now, (own) => own.matches(text));
+  if (!mayPresent(client, presented)) return { ok: false, reason: 'wrong_auth_method', client };
+  if (secret === undefined && !(isNone && client.authMethod === 'none')) {
+    return { ok: false, reason: 'bad_client_secret', client };
+  }
+  return { ok: true, client, method: presented.method, secret };
 }
 
 function hasSecret(presented: Verifiable): boolean {

@@ -17,6 +17,8 @@ const LISTS = [
   'user-registration-tokens',
 ];
 
+const MANAGED_CLIENT = { client_auth_method: 'client_secret_basic', redirect_uris: ['https://harbour.example/cb'] };
+
 interface Walk {
   /** A user with active sessions of every kind. */
   readonly username: string;
@@ -72,6 +74,11 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.post(`personal-sessions/${personal}/regenerate`);
   await admin.post(`personal-sessions/${personal}/revoke`);
   await admin.post(`users/${user}/kill-sessions`);
+  const managed = await idOf(admin.post('oauth2-clients', MANAGED_CLIENT));
+  await admin.send('PATCH', `oauth2-clients/${managed}`, { client_name: 'Harbour' });
+  await admin.post(`oauth2-clients/${managed}/rotate-secret`);
+  await admin.post(`oauth2-clients/${managed}/disable`);
+  await admin.post(`oauth2-clients/${managed}/enable`);
   await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);
   await admin.get(`users/${user}`);
   await admin.post(`users/${user}/set-admin`, { admin: true });

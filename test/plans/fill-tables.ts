@@ -13,6 +13,11 @@ const TIED: Readonly<Record<string, string>> = {
   'webauthn_challenges.user_session_id': 'g % 3 = 0',
 };
 
+/** Columns with few possible values. */
+const VALUES: Readonly<Record<string, string>> = {
+  'oauth2_clients.kind': `case when g % 3 = 0 then 'managed' end`,
+};
+
 interface Column {
   readonly table: string;
   readonly name: string;
@@ -68,6 +73,8 @@ function parentsFirst(columns: readonly Column[]): Map<string, Column[]> {
 function expressionFor(column: Column): string {
   const { table, column: name } = column.parent ?? { table: column.table, column: column.name };
   const value = `(${made(column.type, `${table}.${name}`)})::${column.type}`;
+  const chosen = VALUES[`${column.table}.${column.name}`];
+  if (chosen !== undefined) return chosen;
   const filledWhen = TIED[`${column.table}.${column.name}`];
   if (filledWhen !== undefined) return `case when ${filledWhen} then ${value} end`;
   if (!column.isNullable) return value;

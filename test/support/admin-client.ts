@@ -22,7 +22,7 @@ interface AdminRecord {
 /** Members of all response documents. */
 export interface AdminBody {
   readonly data?: AdminRecord & readonly AdminRecord[];
-  readonly meta?: { readonly count: number };
+  readonly meta?: { readonly count: number; readonly client_secret?: string };
   readonly links?: Readonly<Record<string, string>>;
   readonly errors?: readonly {
     readonly title: string;
@@ -58,13 +58,19 @@ export class AdminClient {
   }
 
   /** @param path relative to the API, or as it appears in a link */
-  async send(method: string, path: string, body?: unknown): Promise<AdminAnswer> {
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<AdminAnswer> {
     const address = path.startsWith('/') ? path : `${BASE}/${path}`;
     const response = await fetch(this.#service.address + address, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });

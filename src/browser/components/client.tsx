@@ -41,7 +41,7 @@ export function shownClient(
     publisher: client.document === undefined ? undefined : clientIdHost(client.document.url),
     isLocal: client.redirectUris.length > 0 && client.redirectUris.every(isLoopbackRedirectUri),
     logoPath: clientLogoPath(client),
-    isVerified: client.isStatic,
+    isVerified: client.isVouchedFor,
     policyUri: client.policyUri,
     tosUri: client.tosUri,
   };

@@ -336,6 +336,24 @@ export const clientsSection = listKeysRule(list(withProfileRule), ['client_id'],
 
 type ParsedClient = z.output<typeof clientsSection>[number];
 
+/** Members of a client outside of the configuration, for the description of the admin API. */
+export const clientMembers = client.omit({ client_secret_file: true }).partial({ client_id: true });
+
+export type ClientParsing =
+  | { readonly ok: true; readonly client: StaticClientConfig }
+  | { readonly ok: false; readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** Parses a client from outside of the configuration by the same rules. @param members of one entry of `clients` */
+export function parseClient(members: Readonly<Record<string, unknown>>): ClientParsing {
+  if ('client_secret_file' in members) return { ok: false, path: ['client_secret_file'], message: 'unknown member' };
+  const parsed = withProfileRule.safeParse(members);
+  if (parsed.success) return { ok: true, client: staticClientConfig(parsed.data) };
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys')
+    return { ok: false, path: issue.keys.slice(0, 1), message: 'unknown member' };
+  return { ok: false, path: issue?.path ?? [], message: issue?.message ?? 'cannot be parsed' };
+}
+
 export type StaticClientConfig = Immutable<ReturnType<typeof staticClientConfig>>;
 
 export function staticClientConfig(parsed: ParsedClient) {

@@ -1,16 +1,26 @@
 /**
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
  * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`. This module writes
- * them for the modules that own the tables. It also stores the language that users last used on pages.
+ * them for the modules that own the tables. It also stores the language that users last used on pages, and when secrets
+ * of managed clients were last used.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
+import type { UsedSecret } from '#domain/clients/accepted-secret.ts';
+import { recordSecretUses } from '#domain/clients/managed/record-secret-uses.ts';
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
-import type { BrowserSessionId, CompatSessionId, OAuth2SessionId, PersonalSessionId, UserId } from '#vocabulary/ids.ts';
+import type {
+  BrowserSessionId,
+  ClientId,
+  CompatSessionId,
+  OAuth2SessionId,
+  PersonalSessionId,
+  UserId,
+} from '#vocabulary/ids.ts';
 
 interface Activity {
   at: number;
@@ -56,6 +66,7 @@ export class ActivityBuffer {
   readonly #compatSessions = new Map<CompatSessionId, Activity>();
   readonly #personalSessions = new Map<PersonalSessionId, Activity>();
   readonly #languages = new Map<UserId, UsedLanguage>();
+  readonly #secrets: Readonly<Record<UsedSecret, Map<ClientId, number>>> = { current: new Map(), former: new Map() };
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
 
@@ -113,6 +124,12 @@ export class ActivityBuffer {
     if (this.#languages.size < MAX_ENTRIES || this.#languages.has(user)) this.#languages.set(user, { at, language });
   }
 
+  /** @param at milliseconds since the epoch */
+  recordSecretUse(client: ClientId, secret: UsedSecret, at: number): void {
+    const uses = this.#secrets[secret];
+    if (uses.size < MAX_ENTRIES || uses.has(client)) uses.set(client, at);
+  }
+
   /** Number of sessions with unwritten activity. */
   get pending(): number {
     const kinds = [this.#browserSessions, this.#oauth2Sessions, this.#compatSessions, this.#personalSessions];
@@ -153,6 +170,8 @@ export class ActivityBuffer {
           now,
         );
       });
+      await this.#flushSecrets('current');
+      await this.#flushSecrets('former');
     } finally {
       metrics?.observe('latchkey_activity_flush_seconds', {}, (performance.now() - startedAt) / 1000);
       this.#flushing = undefined;
@@ -170,6 +189,15 @@ export class ActivityBuffer {
         ips: batch.map(([, activity]) => activity.address ?? null),
         userAgents: batch.map(([, activity]) => activity.userAgent ?? null),
       }),
+    );
+  }
+
+  async #flushSecrets(secret: UsedSecret): Promise<void> {
+    await this.#write(this.#secrets[secret], (batch) =>
+      recordSecretUses(
+        this.#database,
+        batch.map(([client, at]) => ({ client, secret, at })),
+      ),
     );
   }
 

@@ -1,9 +1,9 @@
-import { clientIsBuiltin, clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { type ClientKind, type ClientMetadata, clientKindSql } from '#domain/clients/client.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** The client as registered. Times in milliseconds since the epoch. */
+/** A client in lists. Times in milliseconds since the epoch. */
 export interface ClientRecord {
   readonly id: string;
   /** Null if the client is identified by its ID. */
@@ -14,47 +14,99 @@ export interface ClientRecord {
   readonly redirect_uris: readonly string[];
   readonly grant_types: readonly string[];
   readonly token_endpoint_auth_method: string;
+  readonly kind: ClientKind;
   readonly is_static: boolean;
+  readonly preset: string | null;
   readonly created_at: number;
+  readonly updated_at: number | null;
+  readonly disabled_at: number | null;
   readonly last_used_at: number | null;
 }
 
+/** A client with all of its properties. */
+export interface ClientDetailsRecord extends ClientRecord {
+  readonly version: number;
+  readonly metadata: ClientMetadata;
+  readonly has_secret: boolean;
+  readonly secret_created_at: number | null;
+  readonly secret_last_used_at: number | null;
+  /** Null: there is no former secret. */
+  readonly former_secret_expires_at: number | null;
+  readonly former_secret_created_at: number | null;
+  readonly former_secret_last_used_at: number | null;
+  /** At most `MAX_COUNTED_SESSIONS`. */
+  readonly active_sessions: number;
+}
+
 export interface ClientFilters {
-  readonly isStatic: boolean;
-  readonly isBuiltin: boolean;
+  /** `listed`: all except `builtin`. */
+  readonly kind: ClientKind | 'listed';
+  readonly isDisabled: boolean;
   /** `like` patterns for lower-case texts, made with `containing`. */
   readonly name: string;
   readonly uri: string;
+  /** Name or URI. */
+  readonly search: string;
   readonly grantType: string;
   readonly hasSessions: boolean;
 }
 
+export const MAX_COUNTED_SESSIONS = 1000;
+
 const text = (name: string) => `c.metadata -> '${name}' ->> ''`;
+const contains = (name: string, parameter: string) => `lower(${text(name)}) like :${parameter}::text`;
+const times = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ms(`c.${name}`)]));
+
+const COLUMNS = {
+  id: 'c.id',
+  document_url: 'c.document_url',
+  client_name: text('client_name'),
+  client_uri: text('client_uri'),
+  logo_uri: text('logo_uri'),
+  redirect_uris: `coalesce(c.metadata -> 'redirect_uris', '[]'::jsonb)`,
+  grant_types: `coalesce(c.metadata -> 'grant_types', '[]'::jsonb)`,
+  token_endpoint_auth_method: `c.metadata ->> 'token_endpoint_auth_method'`,
+  kind: clientKindSql('c'),
+  is_static: 'c.is_static',
+  preset: 'c.preset',
+  ...times(['created_at', 'updated_at', 'disabled_at', 'last_used_at']),
+};
 
 export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients', {
-  columns: {
-    id: 'c.id',
-    document_url: 'c.document_url',
-    client_name: text('client_name'),
-    client_uri: text('client_uri'),
-    logo_uri: text('logo_uri'),
-    redirect_uris: `coalesce(c.metadata -> 'redirect_uris', '[]'::jsonb)`,
-    grant_types: `coalesce(c.metadata -> 'grant_types', '[]'::jsonb)`,
-    token_endpoint_auth_method: `c.metadata ->> 'token_endpoint_auth_method'`,
-    is_static: 'c.is_static',
-    created_at: ms('c.created_at'),
-    last_used_at: ms('c.last_used_at'),
-  },
+  columns: COLUMNS,
   from: 'oauth2_clients c',
-  where: clientIsEnabled('c'),
   filters: {
-    isStatic: eitherWay('c.is_static'),
-    isBuiltin: eitherWay(clientIsBuiltin('c')),
-    name: `lower(${text('client_name')}) like :name::text`,
-    uri: `lower(${text('client_uri')}) like :uri::text`,
+    // Each repeats the condition of its partial index, so that the planner uses it.
+    kind: {
+      listed: `c.kind is distinct from 'builtin'`,
+      static: 'c.is_static',
+      managed: `c.kind = 'managed'`,
+      dynamic: 'not c.is_static and c.kind is null',
+      builtin: `c.kind = 'builtin'`,
+    },
+    isDisabled: eitherWay('c.disabled_at is not null'),
+    name: contains('client_name', 'name'),
+    uri: contains('client_uri', 'uri'),
+    search: `(${contains('client_name', 'search')} or ${contains('client_uri', 'search')})`,
     grantType: `c.metadata -> 'grant_types' ? :grantType::text`,
     hasSessions: eitherWay(
       `exists (select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')})`,
     ),
   },
+});
+
+export const clientDetails = new Listing<ClientDetailsRecord, Record<never, never>>('admin-client', {
+  columns: {
+    ...COLUMNS,
+    version: 'c.version',
+    metadata: 'c.metadata',
+    has_secret: 'c.client_secret_sealed is not null',
+    ...times(['secret_created_at', 'secret_last_used_at']),
+    ...times(['former_secret_created_at', 'former_secret_last_used_at', 'former_secret_expires_at']),
+    active_sessions: `(select count(*)::integer from (
+      select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')} limit ${MAX_COUNTED_SESSIONS}
+    ) counted)`,
+  },
+  from: 'oauth2_clients c',
+  filters: {},
 });

@@ -1,3 +1,4 @@
+import { type ClientKind, clientKindSql } from '#domain/clients/client.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
@@ -53,7 +54,7 @@ export interface OwnedSessionFilters extends SessionFilters {
 export interface OAuth2SessionFilters extends OwnedSessionFilters {
   /** The session must belong to one of these clients. */
   readonly clients: readonly string[];
-  readonly isClientStatic: boolean;
+  readonly clientKind: ClientKind;
   /** The session must have all of these scopes. */
   readonly scope: readonly string[];
 }
@@ -106,7 +107,7 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
     },
     browserSession: BROWSER_SESSION,
     clients: 's.client_id = any(:clients::uuid[])',
-    isClientStatic: eitherWay('(select c.is_static from oauth2_clients c where c.id = s.client_id)'),
+    clientKind: `exists (select from oauth2_clients c where c.id = s.client_id and ${clientKindSql('c')} = :clientKind::text)`,
     scope: 's.scope @> :scope::text[]',
   },
 });

@@ -96,7 +96,7 @@ const pendingSsoLogin = statement<DestinationRow, { readonly id: string; readonl
 export function destinationName({ client, redirectUri }: Destination, language: string): string | undefined {
   if (client === undefined) return redirectUri === undefined ? undefined : ssoTarget(redirectUri).name;
   if (client.document !== undefined) return clientIdHost(client.document.url);
-  const name = client.isStatic ? clientName(client, language) : undefined;
+  const name = client.isVouchedFor ? clientName(client, language) : undefined;
   const address = redirectUri ?? client.clientUri;
   return name ?? (address === undefined ? undefined : redirectTarget(address));
 }

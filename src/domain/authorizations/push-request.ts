@@ -64,7 +64,7 @@ export async function pushRequest(deps: PushRequestDeps, request: NewPushedReque
       isSigned: request.isSigned,
       now: new Date(now),
       expiresAt: new Date(now + PUSHED_REQUEST_SECONDS * 1000),
-      requesterIp: isProven && client.isStatic ? null : addressKeyAsInet(request.address),
+      requesterIp: isProven && client.isVouchedFor ? null : addressKeyAsInet(request.address),
       unusedSince: new Date(now - UNUSED_SECONDS * 1000),
       maxUnused: isProven ? MAX_UNUSED_REGISTERED : MAX_UNUSED_UNPROVEN,
       limitKey: `par:${client.id}${isProven ? '' : `:${addressKey(request.address)}`}`,

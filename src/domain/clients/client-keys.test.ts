@@ -36,6 +36,8 @@ function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
     id: toUuid(newId(0)),
     is_static: true,
     kind: null,
+    former_secret_sealed: null,
+    former_secret_expires_at: null,
     version: 1,
     client_secret_sealed: null,
     metadata,

@@ -21,9 +21,9 @@ export class ClientKeys {
    * @throws LatchkeyError `temporarily_unavailable` if too many requests are waiting for keys
    */
   async verify(client: Client, jws: CompactJws): Promise<KeySignature> {
-    const { jwksUri, isStatic } = client;
+    const { jwksUri, kind } = client;
     if (jwksUri === undefined) return await verifyByKeys(this.#inlineKeys(client), jws);
-    return await this.#published.verify({ uri: jwksUri, isConfigured: isStatic }, jws);
+    return await this.#published.verify({ uri: jwksUri, isConfigured: kind === 'static' }, jws);
   }
 
   #inlineKeys(client: Client): readonly VerificationKey[] {

@@ -1,4 +1,4 @@
-import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { clientIsEnabled, clientIsVouchedFor } from '#domain/records/liveness/clients.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -19,8 +19,8 @@ export interface ClientPresentation {
   readonly redirectUris: readonly string[];
   /** Undefined: not specified. */
   readonly applicationType: ApplicationType | undefined;
-  /** Defined in the configuration, and therefore trusted by the operator. */
-  readonly isStatic: boolean;
+  /** Set up by an operator or administrator. */
+  readonly isVouchedFor: boolean;
 }
 
 /** The members that `presentationColumn` selects. */
@@ -33,7 +33,7 @@ export interface PresentationJson {
   readonly policy_uri: string | null;
   readonly redirect_uris: readonly string[];
   readonly application_type: ApplicationType | null;
-  readonly is_static: boolean;
+  readonly is_vouched_for: boolean;
 }
 
 /**
@@ -44,8 +44,9 @@ export function presentationColumn(client: string): string {
   const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'];
   const members = texts.map((name) => `'${name}', ${client}.metadata -> '${name}' ->> ''`);
   const others = ['redirect_uris', 'application_type'].map((name) => `'${name}', ${client}.metadata -> '${name}'`);
-  const columns = ['is_static', 'document_url'].map((name) => `'${name}', ${client}.${name}`);
-  return `jsonb_build_object(${[...members, ...others, ...columns].join(', ')})`;
+  const url = `'document_url', ${client}.document_url`;
+  const isVouchedFor = `'is_vouched_for', ${clientIsVouchedFor(client)}`;
+  return `jsonb_build_object(${[...members, ...others, url, isVouchedFor].join(', ')})`;
 }
 
 export function clientPresentation(id: ClientId, json: PresentationJson): ClientPresentation {
@@ -59,7 +60,7 @@ export function clientPresentation(id: ClientId, json: PresentationJson): Client
     policyUri: json.policy_uri ?? undefined,
     redirectUris: json.redirect_uris,
     applicationType: json.application_type ?? undefined,
-    isStatic: json.is_static,
+    isVouchedFor: json.is_vouched_for,
   };
 }
 

@@ -1,9 +1,9 @@
 /**
  * OAuth clients: tables `oauth2_clients` and `oauth2_consents` (what users have granted a client, in `consents.ts`).
  *
- * A client is static (defined in the configuration, see `sync-static-clients.ts`) or dynamic, and current until it is
- * disabled. Dynamic clients registered themselves (`register-client.ts`) or publish their metadata
- * (`store-client-document.ts`). Requests get clients from the cache in `ClientDirectory`. Statements that act for a
+ * A client is static (defined in the configuration, see `sync-static-clients.ts`), managed (created by an administrator,
+ * see `managed/`) or dynamic, and current until it is disabled. Dynamic clients registered themselves
+ * (`register-client.ts`) or publish their metadata (`store-client-document.ts`). Requests get clients from the cache in `ClientDirectory`. Statements that act for a
  * client compare the version of its row. Authorization requests, sessions and tokens belong to modules that import this
  * one.
  */
@@ -27,6 +27,15 @@ import type { ClientId } from '#vocabulary/ids.ts';
 import { clientIdentifier } from './client-names.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 
+/**
+ * Who set up the client: the operator in the configuration, an administrator, the client itself, or, for the clients of
+ * the service's own pages, the service.
+ */
+export type ClientKind = 'static' | 'managed' | 'dynamic' | 'builtin';
+
+/** Why an administrator cannot change a client: only the configuration or the service itself can. */
+export type ClientRefusal = 'unknown' | 'static' | 'builtin';
+
 /** An OAuth client (application), as cached from its row. */
 export interface Client {
   readonly id: ClientId;
@@ -36,15 +45,16 @@ export interface Client {
   readonly document: ClientDocument | undefined;
   /** Incremented by every change. Statements that rely on a cached client compare it. */
   readonly version: number;
-  /** Defined in the configuration, and therefore shown as verified. */
-  readonly isStatic: boolean;
-  /** Part of the service (`builtin-clients.ts`). It is neither configured nor registered. */
-  readonly isBuiltin: boolean;
+  readonly kind: ClientKind;
+  /** Set up by an operator or administrator, and therefore trusted and shown as verified. */
+  readonly isVouchedFor: boolean;
   readonly authMethod: ClientAuthMethod;
   /** Algorithm of its client assertions; undefined: any that its method allows. */
   readonly assertionSigningAlg: string | undefined;
   /** Set for the methods that use a secret. */
   readonly secret: Secret | undefined;
+  /** The secret before a rotation. */
+  readonly formerSecret: FormerSecret | undefined;
   readonly redirectUris: readonly string[];
   /** Redirect targets after a sign-out that the client requested. */
   readonly postLogoutRedirectUris: readonly string[];
@@ -100,6 +110,12 @@ export interface Client {
   readonly jwksUri: string | undefined;
 }
 
+export interface FormerSecret {
+  readonly secret: Secret;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
 /** Source of unregistered metadata (OAuth Client ID Metadata Document). */
 export interface ClientDocument {
   readonly url: string;
@@ -118,7 +134,7 @@ export function clientName(client: Client, language: string): string | undefined
   return byTag.get(wanted) ?? (primary === undefined ? undefined : byTag.get(primary)) ?? byTag.get('');
 }
 
-/** What a static client may do with tokens issued to other clients (RFC 8693). */
+/** What a client that is not dynamic may do with tokens issued to other clients (RFC 8693). */
 export interface TokenExchangeRights {
   /** Clients whose access tokens it may exchange; `*`: any. */
   readonly subjects: readonly string[];
@@ -169,13 +185,13 @@ export interface ClientMetadata {
   readonly request_object_signing_alg?: string;
   /** Latchkey extension. */
   readonly profile?: ClientProfile;
-  /** Latchkey extension, static clients only. */
+  /** Latchkey extension, not for dynamic clients. */
   readonly token_exchange?: TokenExchangeRights;
   /** Latchkey extension: the consent page may be skipped. */
   readonly first_party?: boolean;
   /** Latchkey extension: include scope claims in ID tokens. Default: true. */
   readonly id_token_claims?: boolean;
-  /** Latchkey extension, static clients only. */
+  /** Latchkey extension, not for dynamic clients. */
   readonly claims?: ExtraClaims;
   /** Latchkey extension: accept the secret only by the registered method. */
   readonly strict_auth_method?: boolean;
@@ -184,10 +200,13 @@ export interface ClientMetadata {
 export interface ClientRow {
   readonly id: string;
   readonly is_static: boolean;
-  /** Null: configured or registered. */
+  /** Null: static or dynamic. */
   readonly kind: 'managed' | 'builtin' | null;
   readonly version: number;
   readonly client_secret_sealed: Buffer | null;
+  /** Null, like the next: the secret was not rotated. */
+  readonly former_secret_sealed: Buffer | null;
+  readonly former_secret_expires_at: number | null;
   readonly metadata: ClientMetadata;
   /** Null, like the next: the client has no metadata document. */
   readonly document_url: string | null;
@@ -196,9 +215,13 @@ export interface ClientRow {
 
 /** Returns the columns of a `ClientRow`. @param client alias of `oauth2_clients` */
 export function clientColumns(client: string): string {
-  const columns = ['id', 'is_static', 'kind', 'version', 'client_secret_sealed', 'metadata', 'document_url'];
-  const fresh = ms(`${client}.document_fresh_until`);
-  return `${columns.map((name) => `${client}.${name}`).join(', ')}, ${fresh} as document_fresh_until`;
+  const secrets = ['client_secret_sealed', 'former_secret_sealed'];
+  const columns = ['id', 'is_static', 'kind', 'version', ...secrets, 'metadata', 'document_url'];
+  const times = ['former_secret_expires_at', 'document_fresh_until'];
+  return [
+    ...columns.map((name) => `${client}.${name}`),
+    ...times.map((name) => `${ms(`${client}.${name}`)} as ${name}`),
+  ].join(', ');
 }
 
 /**
@@ -209,17 +232,20 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   const { metadata } = row;
   const id = fromUuid<'client'>(row.id);
   const url = row.document_url;
-  const tokenExchange = row.is_static ? metadata.token_exchange : undefined;
+  const kind = kindOf(row);
+  const isVouchedFor = kind === 'static' || kind === 'managed';
+  const tokenExchange = isVouchedFor ? metadata.token_exchange : undefined;
   return {
     id,
     identifier: clientIdentifier(id, url),
     document: url === null ? undefined : { url, freshUntil: row.document_fresh_until ?? 0 },
     version: row.version,
-    isStatic: row.is_static,
-    isBuiltin: row.kind === 'builtin',
+    kind,
+    isVouchedFor,
     authMethod: authMethod(metadata.token_endpoint_auth_method),
     assertionSigningAlg: settledName(metadata.token_endpoint_auth_signing_alg),
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
+    formerSecret: formerSecretOf(row, keys),
     redirectUris: metadata.redirect_uris,
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
     grantTypes: [...metadata.grant_types, ...(tokenExchange === undefined ? [] : [TOKEN_EXCHANGE_GRANT_TYPE])],
@@ -238,7 +264,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     requiresSignedRequests: metadata.require_signed_request_object ?? false,
     requestObjectSigningAlg: settledName(metadata.request_object_signing_alg),
     hasIdTokenClaims: metadata.id_token_claims ?? true,
-    claims: extraClaimsFromJson(row.is_static ? metadata.claims : undefined),
+    claims: extraClaimsFromJson(isVouchedFor ? metadata.claims : undefined),
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),
     hasBoundTokens: metadata.dpop_bound_access_tokens ?? false,
@@ -251,6 +277,15 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   };
 }
 
+export function kindOf({ is_static, kind }: Pick<ClientRow, 'is_static' | 'kind'>): ClientKind {
+  return kind ?? (is_static ? 'static' : 'dynamic');
+}
+
+/** Returns `kindOf` as an expression. @param client alias of `oauth2_clients` */
+export function clientKindSql(client: string): string {
+  return `coalesce(${client}.kind, case when ${client}.is_static then 'static' else 'dynamic' end)`;
+}
+
 /** Generates a secret; undefined for methods without one. RFC 7518 3.2 requires at least 64 bytes for HS512. */
 export function newSecret(method: ClientAuthMethod): Secret | undefined {
   if (!usesSecret(method)) return undefined;
@@ -258,19 +293,36 @@ export function newSecret(method: ClientAuthMethod): Secret | undefined {
 }
 
 export function sealSecret(uuid: string, secret: string, keys: KeyRing): Buffer {
-  return keys.seal('column', secret, associatedData(uuid));
+  return keys.seal('column', secret, associatedData(uuid, 'client_secret'));
 }
 
 export function openSecret(uuid: string, sealed: Buffer, keys: KeyRing): Secret {
-  const opened = keys.open('column', sealed, associatedData(uuid));
-  if (opened === undefined) {
-    throw new Error(`the stored secret of client ${fromUuid(uuid)} cannot be decrypted with secrets.encryption`);
-  }
-  return new Secret(opened.toString());
+  return opened(uuid, sealed, keys, 'client_secret');
 }
 
-function associatedData(uuid: string): string {
-  return `oauth2_clients|client_secret|${fromUuid(uuid)}`;
+/** Seals the current secret again as the former one. */
+export function sealFormerSecret(uuid: string, secret: string, keys: KeyRing): Buffer {
+  return keys.seal('column', secret, associatedData(uuid, 'former_secret'));
+}
+
+function formerSecretOf(row: ClientRow, keys: KeyRing): FormerSecret | undefined {
+  const { former_secret_sealed: sealed, former_secret_expires_at: expiresAt } = row;
+  if (sealed === null || expiresAt === null) return undefined;
+  return { secret: opened(row.id, sealed, keys, 'former_secret'), expiresAt };
+}
+
+function opened(uuid: string, sealed: Buffer, keys: KeyRing, name: SealedName): Secret {
+  const secret = keys.open('column', sealed, associatedData(uuid, name));
+  if (secret === undefined) {
+    throw new Error(`the stored secret of client ${fromUuid(uuid)} cannot be decrypted with secrets.encryption`);
+  }
+  return new Secret(secret.toString());
+}
+
+type SealedName = 'client_secret' | 'former_secret';
+
+function associatedData(uuid: string, name: SealedName): string {
+  return `oauth2_clients|${name}|${fromUuid(uuid)}`;
 }
 
 function authMethod(text: string): ClientAuthMethod {

@@ -243,7 +243,7 @@ describe('static clients of the configuration', () => {
       name: { '': 'Another name' },
       defaultMaxAge: 60,
       scope: ['openid'],
-      isStatic: true,
+      kind: 'static',
     });
   });
 
@@ -283,7 +283,7 @@ describe('static clients of the configuration', () => {
   test('an entry with the ID of a dynamic client takes it over', async () => {
     const id = await insertClient(db.database, keys, clock.now(), { isStatic: false });
     expect(await sync(configured(id))).toMatchObject({ actions: [{ action: 'update' }] });
-    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ isStatic: true });
+    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ kind: 'static' });
   });
 
   test('stay usable when their entry is removed, and are counted', async () => {

@@ -1,11 +1,11 @@
-import { clientIsBuiltin } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
-import { lockManagedClient, type RegistrationAccess } from './managed-client.ts';
+import { type ClientRefusal, type ClientRow, kindOf } from './client.ts';
+import { lockRegistration, type RegistrationAccess } from './registration-access.ts';
 
 export interface ClientEnd {
   /** Milliseconds since the epoch. */
@@ -34,14 +34,14 @@ export type ClientDeletion =
   | { readonly ok: false; readonly reason: 'static' | 'refused' };
 
 /** Deletes a client at its request, including its sessions and other data (RFC 7592 2.3). */
-export async function deleteManagedClient(
+export async function deleteRegistration(
   { database, keyRing, clock, ...ender }: DeleteClientDeps,
   access: RegistrationAccess,
   requester: Omit<ClientEnd, 'now'>,
 ): Promise<ClientDeletion> {
   return await database.transaction(
     async (transaction) => {
-      const found = await lockManagedClient(transaction, keyRing, access);
+      const found = await lockRegistration(transaction, keyRing, access);
       if (!found.ok) return found;
       const endedSessions = await deleteClient(ender, transaction, access.id, { ...requester, now: clock.now() });
       return { ok: true, endedSessions };
@@ -50,17 +50,17 @@ export async function deleteManagedClient(
   );
 }
 
-/** Deletes a dynamic client on behalf of an operator. */
-export async function deleteDynamicClient(
+/** Deletes a managed or dynamic client on behalf of an operator. */
+export async function deleteClientForOperator(
   { database, clock, ...ender }: Omit<DeleteClientDeps, 'keyRing'>,
   id: ClientId,
-): Promise<'deleted' | 'static' | 'builtin' | 'unknown'> {
+): Promise<'deleted' | ClientRefusal> {
   return await database.transaction(
     async (transaction) => {
       const client = await transaction.first(lockClient, { id: toUuid(id) });
       if (client === undefined) return 'unknown';
-      if (client.is_static) return 'static';
-      if (client.is_builtin) return 'builtin';
+      const kind = kindOf(client);
+      if (kind === 'static' || kind === 'builtin') return kind;
       await deleteClient(ender, transaction, id, { now: clock.now() });
       return 'deleted';
     },
@@ -69,9 +69,9 @@ export async function deleteDynamicClient(
 }
 
 /** Concurrent statements that need the client either finish first or wait. */
-const lockClient = statement<{ is_static: boolean; is_builtin: boolean }, { readonly id: string }>(
+const lockClient = statement<Pick<ClientRow, 'is_static' | 'kind'>, { readonly id: string }>(
   'lock-client-to-delete',
-  `select c.is_static, ${clientIsBuiltin('c')} as is_builtin from oauth2_clients c where c.id = :id::uuid for update`,
+  'select c.is_static, c.kind from oauth2_clients c where c.id = :id::uuid for update',
 );
 
 /**

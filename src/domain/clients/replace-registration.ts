@@ -6,8 +6,8 @@ import { statement } from '#platform/postgres/statement.ts';
 import { usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
 import { newSecret, sealSecret } from './client.ts';
-import { lockManagedClient, type ManagedClientSearch, type RegistrationAccess } from './managed-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
+import { lockRegistration, type RegistrationAccess, type RegistrationSearch } from './registration-access.ts';
 
 export interface ReplaceRegistrationDeps extends GrantCanceller {
   readonly database: Database;
@@ -23,10 +23,10 @@ export async function replaceRegistration(
   { database, keyRing, clock, ...canceller }: ReplaceRegistrationDeps,
   access: RegistrationAccess,
   metadata: RegisteredMetadata,
-): Promise<ManagedClientSearch> {
+): Promise<RegistrationSearch> {
   return await database.transaction(
     async (transaction) => {
-      const found = await lockManagedClient(transaction, keyRing, access);
+      const found = await lockRegistration(transaction, keyRing, access);
       if (!found.ok) return found;
       const { client } = found;
       const { id } = client;

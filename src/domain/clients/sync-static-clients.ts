@@ -1,14 +1,14 @@
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
-import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
-import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret, sealSecret } from './client.ts';
+import { metadataOf } from './client-properties.ts';
 import { deleteClient, type SessionEnder } from './delete-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
@@ -60,6 +60,7 @@ const AT_START: ClientSyncOptions = { prunes: false, isDryRun: false };
 /**
  * Stores the `clients` of the configuration in the database. If they are already up to date, it reads once and takes no
  * lock. Otherwise instances take turns, one transaction each.
+ * @throws ExitError 78 if an administrator has created a client with one of these IDs
  */
 export async function syncStaticClients(
   deps: ClientSyncDeps,
@@ -113,6 +114,7 @@ async function storeClients(
 async function compare(queryable: Queryable, wanted: readonly WantedClient[], keys: KeyRing): Promise<Comparison> {
   const rows = await queryable.rows(findStaticClients, { configuredIds: wanted.map((client) => client.uuid) });
   const stored = new Map(rows.map((row) => [row.id, row]));
+  refuseManaged(wanted, stored);
   const names = new Set(wanted.map((client) => client.uuid));
   return {
     missing: wanted.filter((client) => !stored.has(client.uuid)),
@@ -123,6 +125,20 @@ async function compare(queryable: Queryable, wanted: readonly WantedClient[], ke
     }),
     unlisted: rows.filter((row) => row.is_static && !names.has(row.id)).map((row) => row.id),
   };
+}
+
+/** Otherwise the configuration would silently take over what an administrator created, or the reverse. */
+function refuseManaged(wanted: readonly WantedClient[], stored: ReadonlyMap<string, ClientRow>): void {
+  for (const [index, { uuid }] of wanted.entries()) {
+    const row = stored.get(uuid);
+    if (row === undefined || row.kind === null) continue;
+    const name = row.metadata.client_name?.[''];
+    const other = `${row.kind} client${name === undefined ? '' : ` ${JSON.stringify(name)}`}`;
+    throw new ExitError(
+      ExitCode.config,
+      `clients[${index}].client_id: "${fromUuid(uuid)}" is also the id of the ${other}; delete one of them, or choose another id`,
+    );
+  }
 }
 
 function differences(wanted: WantedClient, row: ClientRow, keys: KeyRing): string[] {
@@ -150,63 +166,8 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
   return {
     uuid: toUuid(configured.clientId),
     secret: configured.clientSecret?.reveal(),
-    metadata: {
-      token_endpoint_auth_method: configured.clientAuthMethod,
-      redirect_uris: configured.redirectUris,
-      grant_types: configured.grantTypes,
-      response_types: configured.grantTypes.includes('authorization_code') ? RESPONSE_TYPES : [],
-      subject_type: configured.subjectType,
-      id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
-      introspection_signed_response_alg: configured.introspectionSignedResponseAlg,
-      authorization_signed_response_alg: configured.authorizationSignedResponseAlg,
-      require_auth_time: configured.requireAuthTime,
-      first_party: configured.firstParty,
-      id_token_claims: configured.idTokenClaims,
-      strict_auth_method: configured.strictAuthMethod,
-      ...(configured.claims !== undefined && { claims: configured.claims }),
-      ...(configured.tokenExchange !== undefined && { token_exchange: configured.tokenExchange }),
-      ...(configured.applicationType !== undefined && { application_type: configured.applicationType }),
-      ...(configured.profile !== undefined && { profile: configured.profile }),
-      ...(configured.dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),
-      ...(configured.userinfoSignedResponseAlg === undefined
-        ? {}
-        : { userinfo_signed_response_alg: configured.userinfoSignedResponseAlg }),
-      ...(configured.sectorIdentifierUri === undefined
-        ? {}
-        : { sector_identifier_uri: configured.sectorIdentifierUri }),
-      ...(configured.jwks === undefined ? {} : { jwks: configured.jwks }),
-      ...(configured.jwksUri === undefined ? {} : { jwks_uri: configured.jwksUri }),
-      ...(configured.tokenEndpointAuthSigningAlg === undefined
-        ? {}
-        : { token_endpoint_auth_signing_alg: configured.tokenEndpointAuthSigningAlg }),
-      ...untagged('client_name', configured.clientName),
-      ...untagged('client_uri', configured.clientUri),
-      ...untagged('logo_uri', configured.logoUri),
-      ...untagged('policy_uri', configured.policyUri),
-      ...untagged('tos_uri', configured.tosUri),
-      ...(configured.postLogoutRedirectUris.length === 0
-        ? {}
-        : { post_logout_redirect_uris: configured.postLogoutRedirectUris }),
-      ...(configured.backchannelLogoutUri === undefined
-        ? {}
-        : { backchannel_logout_uri: configured.backchannelLogoutUri }),
-      ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),
-      ...(configured.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
-      ...(configured.requireSignedRequestObject && { require_signed_request_object: true }),
-      ...(configured.requestObjectSigningAlg !== undefined && {
-        request_object_signing_alg: configured.requestObjectSigningAlg,
-      }),
-      ...(configured.defaultAcrValues.length > 0 && { default_acr_values: configured.defaultAcrValues }),
-      ...(configured.backchannelLogoutSessionRequired && { backchannel_logout_session_required: true }),
-      ...(configured.defaultMaxAgeSeconds === undefined ? {} : { default_max_age: configured.defaultMaxAgeSeconds }),
-    },
+    metadata: metadataOf(configured),
   };
-}
-
-function untagged<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, Localized>> {
-  const field: Partial<Record<Name, Localized>> = {};
-  if (value !== undefined) field[name] = { '': value };
-  return field;
 }
 
 /**

@@ -13,6 +13,7 @@ interface SealedRow {
 
 export const SEALED_FIELDS = [
   sealedField('oauth2_clients', 'client_secret_sealed', 'client_secret'),
+  sealedField('oauth2_clients', 'former_secret_sealed', 'former_secret'),
   sealedField('oauth2_device_code_grants', 'user_code_sealed', 'user_code'),
   sealedField('user_registration_tokens', 'token_sealed', 'token_sealed'),
   sealedField('upstream_authorizations', 'secrets_sealed', 'secrets'),

@@ -4,9 +4,11 @@
  * two minutes. Session and client may be deleted in the meantime, so the payload contains everything that the token
  * needs.
  */
+
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost, sectorUriColumn } from '#domain/clients/subjects.ts';
 import type { SigningKeys } from '#domain/keys/signing-keys.ts';
+import { clientIsVouchedFor } from '#domain/records/liveness/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
@@ -57,7 +59,7 @@ const RECEIVER = [
  */
 export function insertLogoutJobs(sessions: string, now: string, condition: string): string {
   return `${INSERT_JOB}
-    select gen_random_uuid(), case when client.is_static then '${QUEUE_OF_CONFIGURED}' else '${QUEUE_OF_REGISTERED}' end,
+    select gen_random_uuid(), case when ${clientIsVouchedFor('client')} then '${QUEUE_OF_CONFIGURED}' else '${QUEUE_OF_REGISTERED}' end,
            jsonb_build_object('session_id', s.id, 'user_id', s.user_id, 'client_id', s.client_id, ${RECEIVER.map(([name, column]) => `'${name}', ${column}`).join(', ')}),
            s.id::text, :queuedBy::text, ${now}, ${now}
       from ${sessions} s join oauth2_clients client on client.id = s.client_id
@@ -65,7 +67,7 @@ export function insertLogoutJobs(sessions: string, now: string, condition: strin
     ${ON_WAITING_JOB}`;
 }
 
-/** Returns the queues of static and of dynamic clients. */
+/** Returns the queues of clients that someone vouches for, and of dynamic clients. */
 export function backchannelLogoutQueues(deps: BackchannelLogoutDeps): {
   readonly configured: JobQueue;
   readonly registered: JobQueue;

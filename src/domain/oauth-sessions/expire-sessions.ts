@@ -7,6 +7,7 @@
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { endSessions, type SweepRow, secondsBefore, unusedSince } from '#domain/clean-up/sweep.ts';
 import { sessionEndParams, spreadOver } from '#domain/homeserver/device-sync-jobs.ts';
+import { clientIsVouchedFor } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 
@@ -48,7 +49,7 @@ export const expirySweeps: readonly SweepRow[] = [
       orderedBy: 'created_at',
       within: `${IS_LIVE_OF_USER} and t.created_at < :unusedSince::timestamptz`,
       isDue: `${oauthSessionIsLive('t')} and coalesce(t.last_active_at, t.created_at) < :unusedSince::timestamptz
-        and not (select client.is_static from oauth2_clients client where client.id = t.client_id)
+        and not (select ${clientIsVouchedFor('client')} from oauth2_clients client where client.id = t.client_id)
         and not exists (select from oauth2_access_tokens token
                          where token.session_id = t.id and token.created_at >= :unusedSince::timestamptz)`,
       ending: endingOf('inactive'),

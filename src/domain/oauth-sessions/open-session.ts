@@ -63,9 +63,10 @@ export function prepareRedemption<Row extends RedeemableRow>(
     sessionId: newId(now),
     userId: fromUuid(row.user_id),
     accessToken: newToken('mat'),
-    accessTokenExpiresAt: client.isBuiltin
-      ? Math.min(now + ADMIN_AREA_TOKEN_SECONDS * 1000, accessTokenExpiry(settings, target.resources, now, now))
-      : accessTokenExpiry(settings, target.resources, now, now),
+    accessTokenExpiresAt:
+      client.kind === 'builtin'
+        ? Math.min(now + ADMIN_AREA_TOKEN_SECONDS * 1000, accessTokenExpiry(settings, target.resources, now, now))
+        : accessTokenExpiry(settings, target.resources, now, now),
     refreshToken: client.grantTypes.includes('refresh_token') ? newToken('mar') : undefined,
     target,
     now,

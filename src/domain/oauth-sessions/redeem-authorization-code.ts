@@ -20,7 +20,7 @@ export async function redeemAuthorizationCode<Prepared>(
   { authorizationCodeTtlSeconds }: Pick<TokenSettings, 'authorizationCodeTtlSeconds'>,
 ): Promise<RedeemOutcome<Prepared>> {
   const oldest = new Date(redeeming.presentedAt - authorizationCodeTtlSeconds * 1000);
-  const store = redeeming.client.isBuiltin ? renewAdminArea : redeemCode;
+  const store = redeeming.client.kind === 'builtin' ? renewAdminArea : redeemCode;
   return await redeem(deps, redeeming, { claim: claimForCode, store }, { oldest });
 }
 

@@ -1,7 +1,7 @@
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
 import type { AdminRights } from '#domain/records/admin-rights.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { clientIsEnabled, clientIsVouchedFor } from '#domain/records/liveness/clients.ts';
 import {
   accessTokenIsLive,
   accessTokenIsUnrevoked,
@@ -77,7 +77,7 @@ const PRESENTED = `select t.id,
            c.metadata ->> 'scope' as client_scope,
            ${sectorUriColumn('c')} as sector_uri,
            c.metadata ->> 'userinfo_signed_response_alg' as userinfo_alg,
-           case when c.is_static then c.metadata -> 'claims' end as client_claims,
+           case when ${clientIsVouchedFor('c')} then c.metadata -> 'claims' end as client_claims,
            t.scope,
            s.claims,
            t.first_used_at is null and :neededScope::text = any(t.scope) as is_first_use,

@@ -12,7 +12,7 @@ export interface GrantDeps extends Pick<BanDeps, 'policy'> {
 export interface JudgedGrant {
   /** Undefined if the client acts for itself. */
   readonly user: { readonly id: string; readonly username: string; readonly canRequestAdmin: boolean } | undefined;
-  readonly client: Pick<Client, 'id' | 'isStatic' | 'name'>;
+  readonly client: Pick<Client, 'id' | 'kind' | 'name'>;
   readonly scope: readonly string[];
   readonly grantType: string;
   /** Undefined if sessions were not counted. */
@@ -39,7 +39,7 @@ export async function judgeGrant(
   const { user, client, scope, grantType, sessionCount } = grant;
   const found = await deps.moduleRules.judge('authorizationGrant', {
     user: user === undefined ? null : { id: user.id, username: user.username, can_request_admin: user.canRequestAdmin },
-    client: { id: client.id, name: client.name[''] ?? null, is_static: client.isStatic },
+    client: { id: client.id, name: client.name[''] ?? null, is_static: client.kind === 'static' },
     scope: [...scope],
     grant_type: grantType,
     session_count: sessionCount ?? null,

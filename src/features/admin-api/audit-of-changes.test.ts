@@ -121,6 +121,12 @@ async function registrationToken(action?: string): Promise<string> {
   return id;
 }
 
+const MANAGED_CLIENT = { client_auth_method: 'client_secret_basic', redirect_uris: ['https://harbour.example/cb'] };
+
+async function managedClient(): Promise<string> {
+  return (await admin.post('oauth2-clients', MANAGED_CLIENT)).body.data?.id ?? expect.fail('not created');
+}
+
 async function link(): Promise<Request> {
   const { id: user } = await administered.person();
   const body = { user_id: user, provider_id: PROVIDER, subject: newId(0) };
@@ -212,6 +218,24 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     const { clock, service } = administered;
     const id = await insertClient(service.database, service.core.keyRing, clock.now(), { isStatic: false });
     return { path: `oauth2-clients/${id}`, target: id };
+  },
+  createOAuth2Client: async () => ({ path: 'oauth2-clients', body: MANAGED_CLIENT }),
+  updateOAuth2Client: async () => {
+    const id = await managedClient();
+    return { path: `oauth2-clients/${id}`, body: { client_name: 'Port' }, target: id, changed: ['client_name'] };
+  },
+  rotateOAuth2ClientSecret: async () => {
+    const id = await managedClient();
+    return { path: `oauth2-clients/${id}/rotate-secret`, target: id, changed: ['client_secret'] };
+  },
+  disableOAuth2Client: async () => {
+    const id = await managedClient();
+    return { path: `oauth2-clients/${id}/disable`, target: id, changed: ['disabled_at'] };
+  },
+  enableOAuth2Client: async () => {
+    const id = await managedClient();
+    await admin.post(`oauth2-clients/${id}/disable`);
+    return { path: `oauth2-clients/${id}/enable`, target: id, changed: ['disabled_at'] };
   },
   addUpstreamOAuthLink: async () => {
     const { id: user } = await administered.person();

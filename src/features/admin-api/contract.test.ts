@@ -474,9 +474,10 @@ test('clients can be found by each of their filters (operations 4.9)', async () 
   expect(await found('filter[client-uri]=HARBOUR.example')).toEqual([CLIENT]);
   expect(await found('filter[grant-type]=client_credentials')).toEqual([CLIENT]);
   expect(await found('filter[has-active-sessions]=true')).toContain(SECOND_CLIENT);
-  expect(Object.keys((await admin.get(`oauth2-clients/${CLIENT}`)).body.data?.attributes ?? {}).toSorted()).toEqual([
-    ...['client_id', 'client_name', 'client_uri', 'created_at', 'grant_types', 'is_static', 'last_used_at'],
-    ...['logo_uri', 'redirect_uris', 'token_endpoint_auth_method'],
+  const [listed] = (await admin.get('oauth2-clients?page[first]=1')).body.data ?? [];
+  expect(Object.keys(listed?.attributes ?? {}).toSorted()).toEqual([
+    ...['client_id', 'client_name', 'client_uri', 'created_at', 'disabled_at', 'grant_types', 'is_static', 'kind'],
+    ...['last_used_at', 'logo_uri', 'preset', 'redirect_uris', 'token_endpoint_auth_method', 'updated_at'],
   ]);
   expect((await admin.get(`oauth2-clients/${ABSENT}`)).status).toBe(404);
 });
@@ -522,6 +523,7 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserBy
   finishOAuth2Session listCompatSessions getCompatSession finishCompatSession listPersonalSessions createPersonalSession
   getPersonalSession revokePersonalSession regeneratePersonalSession listUserRegistrationTokens addUserRegistrationToken
   getUserRegistrationToken updateUserRegistrationToken revokeUserRegistrationToken unrevokeUserRegistrationToken
-  listOAuth2Clients getOAuth2Client deleteOAuth2Client listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
+  listOAuth2Clients getOAuth2Client deleteOAuth2Client createOAuth2Client updateOAuth2Client rotateOAuth2ClientSecret
+  disableOAuth2Client enableOAuth2Client listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
   deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider setPolicyData getLatestPolicyData
   getPolicyData listAuditEvents getAuditEvent listJobs getJob retryJob cancelJob`;

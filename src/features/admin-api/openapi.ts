@@ -73,6 +73,13 @@ function pageParameters({ pages }: Operation) {
   return pages === 'newest-first' ? NEWEST_FIRST_PARAMETERS : PAGE_PARAMETERS;
 }
 
+const PRECONDITION = parameter(
+  'If-Match',
+  'header',
+  { type: 'string', examples: ['"3"'] },
+  'Value of `ETag` in the response that the change is based on. Without it, the last change wins.',
+);
+
 const INTRODUCTION = `API for reading and changing the data of the service.
 
 **Access:** requests need an access token with the scope \`${SCOPE}\`, in the header \`Authorization: Bearer\`. Clients listed
@@ -171,7 +178,7 @@ function addressOf({ path }: Operation): string {
 }
 
 function describeOperation(operation: Operation) {
-  const { id, tag, summary, description, path, body, filters, answers, errors: codes } = operation;
+  const { id, tag, summary, description, path, body, example, filters, answers, errors: codes } = operation;
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
@@ -181,6 +188,7 @@ function describeOperation(operation: Operation) {
       required: true,
     })),
     ...(filters === undefined ? [] : [...pageParameters(operation), ...filterParameters(filters)]),
+    ...(codes.includes('precondition_failed') ? [PRECONDITION] : []),
   ];
   return {
     operationId: id,
@@ -191,7 +199,9 @@ function describeOperation(operation: Operation) {
     ...(body !== undefined && {
       requestBody: {
         required: !body.safeParse({}).success,
-        content: { [JSON_TYPE]: contentOf(jsonSchema(body, 'input'), address) },
+        content: {
+          [JSON_TYPE]: { ...contentOf(jsonSchema(body, 'input'), address), ...(example !== undefined && { example }) },
+        },
       },
     }),
     responses: {
@@ -216,7 +226,7 @@ function filterParameters(filters: z.ZodObject) {
 /** Examples are inside the schema. Next to it, the reference page would prefill every form with them. */
 function parameter(
   name: string,
-  place: 'path' | 'query',
+  place: 'header' | 'path' | 'query',
   schema: JsonSchema,
   description: string | undefined,
   more: object = {},

@@ -1,5 +1,6 @@
 import type { Operation } from './definition/operation.ts';
 import { auditEventOperations } from './operations/audit-events.ts';
+import { clientChangeOperations } from './operations/client-changes.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...personalSessionOperations,
   ...registrationTokenOperations,
   ...clientOperations,
+  ...clientChangeOperations,
   ...upstreamOperations,
   ...auditEventOperations,
   ...policyDataOperations,

@@ -22,7 +22,7 @@ export function requireOwnPage(
   { isPushed, isSigned }: ReceivedRequest,
   { isRedirectUriSent, prompts, resources, scope, target }: AuthorizationRequest,
 ): void {
-  if (!client.isBuiltin) return;
+  if (client.kind !== 'builtin') return;
   const site = headers['sec-fetch-site'];
   const isOwn =
     (site === undefined || site === 'same-origin') &&

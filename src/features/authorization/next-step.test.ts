@@ -18,11 +18,12 @@ const CLIENT: Client = {
   identifier: CLIENT_ID,
   document: undefined,
   version: 1,
-  isStatic: true,
-  isBuiltin: false,
+  kind: 'static',
+  isVouchedFor: true,
   authMethod: 'client_secret_basic',
   assertionSigningAlg: undefined,
   secret: undefined,
+  formerSecret: undefined,
   redirectUris: ['https://app.example/cb'],
   postLogoutRedirectUris: [],
   grantTypes: ['authorization_code'],
@@ -248,7 +249,7 @@ describe('consent is skipped only if all conditions hold (oauth 7.6)', () => {
   const firstParty = { ...CLIENT, isFirstParty: true };
   const publicClient = { ...CLIENT, authMethod: 'none' } as const;
   const firstPartyPublic = { ...publicClient, isFirstParty: true };
-  const selfMade = { ...publicClient, isStatic: false };
+  const selfMade = { ...publicClient, isVouchedFor: false };
   const loopback = { redirectUri: 'http://127.0.0.1:5173/cb', responseMode: 'query', state: undefined } as const;
   const plain = { ...loopback, redirectUri: 'http://app.example/cb' };
   const api = 'urn:chat:client:api:*';

@@ -157,7 +157,7 @@ function isAuthenticationTooOld({ request, client, viewer, now }: SignedInFacts,
   const age = now - authenticatedAt;
   const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
   // Do not ask for a password if the admin scope is rejected anyway.
-  const maxAgeSeconds = client.isBuiltin ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds;
+  const maxAgeSeconds = client.kind === 'builtin' ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds;
   const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? maxAgeSeconds : undefined;
   if (adminMaxAge !== undefined && !isRecent(authenticatedAt, adminMaxAge * 1000, now)) return true;
   if (authenticatedAt > createdAt) return false;
@@ -170,7 +170,7 @@ function isAuthenticationTooOld({ request, client, viewer, now }: SignedInFacts,
  * 3.1.2.1, 5.5.1.1).
  */
 function authenticationClass(facts: SignedInFacts, rules: StepRules): Step | undefined {
-  if (facts.client.isBuiltin) return factorOfAdministrator(facts, rules);
+  if (facts.client.kind === 'builtin') return factorOfAdministrator(facts, rules);
   const { acr, createdAt } = facts.request;
   const { session } = facts.viewer;
   if (acr.values.length === 0) return undefined;
@@ -244,7 +244,7 @@ export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly 
 
 export interface ConsentFacts {
   readonly request: Pick<PendingRequest, 'claims' | 'prompts' | 'resources' | 'scope' | 'target'>;
-  readonly client: Pick<Client, 'authMethod' | 'isBuiltin' | 'isFirstParty' | 'isStatic'>;
+  readonly client: Pick<Client, 'authMethod' | 'isFirstParty' | 'isVouchedFor' | 'kind'>;
   /** Scopes that the user has already granted to this client. */
   readonly remembered: readonly string[];
   readonly rememberedResources: readonly string[];
@@ -265,7 +265,7 @@ export function isConsentNeeded(
   if (prompts.includes('consent') || prompts.includes('select_account')) return true;
   if (!isBound) return true;
   // Part of this service, and requested by its own page only (`builtin-request.ts`).
-  if (client.isBuiltin) return false;
+  if (client.kind === 'builtin') return false;
   if (client.authMethod === 'none' && !isProvenAddress(facts, rules)) return true;
   if (scope.some((asked) => rules.isAdmin(asked))) return true;
   if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;
@@ -297,6 +297,6 @@ function isProvenAddress(facts: ConsentFacts, rules: ScopeRules): boolean {
   if (redirectUri.startsWith('https://')) return true;
   if (!redirectUri.startsWith('http://')) return false;
   const isIdentityOnly = request.resources.length === 0 && scope.every((asked) => rules.isIdentity(asked));
-  const isVouchedFor = client.isFirstParty || (client.isStatic && isIdentityOnly);
+  const isVouchedFor = client.isFirstParty || (client.isVouchedFor && isIdentityOnly);
   return isVouchedFor && rules.isCovered(scope, remembered);
 }

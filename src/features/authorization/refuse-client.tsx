@@ -30,7 +30,7 @@ export async function refuseClient(
   locale: string | undefined,
 ): Promise<HttpResponse> {
   const result = { kind: 'error', error, description } as const;
-  if (client.isStatic || isFromThere(context, target) || (isSilent && !wasClicked(context))) {
+  if (client.isVouchedFor || isFromThere(context, target) || (isSilent && !wasClicked(context))) {
     return await answerClient(deps, context, client, target, result, locale);
   }
   const translations = readerLanguage(deps.pages, context, locale);

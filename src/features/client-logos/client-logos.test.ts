@@ -214,7 +214,7 @@ describe('limits', () => {
       },
       clock,
     );
-    const find = (index: number) => slow.find(`https://host-${index}.example/`, { isStatic: false });
+    const find = (index: number) => slow.find(`https://host-${index}.example/`, { kind: 'dynamic' });
     const waiting = Array.from({ length: 16 }, (_, index) => find(index));
     expect(await find(17)).toBeUndefined();
     expect(open).toHaveLength(16);
@@ -238,7 +238,7 @@ describe('limits', () => {
       },
       clock,
     );
-    const find = (index: number) => kept.find(`https://host-${index}.example/`, { isStatic: false });
+    const find = (index: number) => kept.find(`https://host-${index}.example/`, { kind: 'dynamic' });
     for (let index = 0; index < 33; index += 1) await find(index);
     expect(fetched).toBe(33);
     for (let index = 1; index < 33; index += 1) await find(index);

@@ -39,13 +39,13 @@ export class ClientLogos {
   }
 
   /** Returns undefined if the logo is not available now. A stale logo is better than none. */
-  async find(uri: string, { isStatic }: Pick<Client, 'isStatic'>): Promise<Logo | undefined> {
+  async find(uri: string, { kind }: Pick<Client, 'kind'>): Promise<Logo | undefined> {
     const kept = this.#kept.get(uri);
     if (kept !== undefined && this.#clock.now() < kept.staleAt) return kept.logo;
     if (this.#waiting >= MAX_WAITING) return kept?.logo;
     this.#waiting += 1;
     try {
-      const fetched = await this.#outbound.get(uri, { accept: ACCEPT, isConfigured: isStatic });
+      const fetched = await this.#outbound.get(uri, { accept: ACCEPT, isConfigured: kind === 'static' });
       const contentType = fetched.ok ? typeOf(fetched.body, fetched.mediaType) : undefined;
       if (!fetched.ok || contentType === undefined) return kept?.logo;
       const { body: content, freshForSeconds } = fetched;

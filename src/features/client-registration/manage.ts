@@ -1,12 +1,12 @@
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { ClientMetadata } from '#domain/clients/client.ts';
-import { deleteManagedClient } from '#domain/clients/delete-client.ts';
+import { deleteRegistration } from '#domain/clients/delete-client.ts';
 import {
-  findManagedClient,
-  type ManagedClient,
-  type ManagedClientSearch,
+  findRegistration,
+  type RegisteredClientRecord,
   type RegistrationAccess,
-} from '#domain/clients/managed-client.ts';
+  type RegistrationSearch,
+} from '#domain/clients/registration-access.ts';
 import { replaceRegistration } from '#domain/clients/replace-registration.ts';
 import { sectorLeft } from '#domain/clients/subjects.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
@@ -52,7 +52,7 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
 export async function deleteClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { access } = await authorize(deps, context);
   const { clientAddress: address, userAgent } = context;
-  const deletion = await deleteManagedClient({ ...deps, ...clientSessionEnder(deps.homeserver) }, access, {
+  const deletion = await deleteRegistration({ ...deps, ...clientSessionEnder(deps.homeserver) }, access, {
     address,
     userAgent,
   });
@@ -69,12 +69,12 @@ export async function deleteClient(deps: RegistrationDeps, context: RequestConte
 async function authorize(
   deps: RegistrationDeps,
   context: RequestContext,
-): Promise<{ readonly access: RegistrationAccess; readonly client: ManagedClient }> {
+): Promise<{ readonly access: RegistrationAccess; readonly client: RegisteredClientRecord }> {
   const id = parseId<'client'>(context.params['client_id'] ?? '');
   if (id === undefined) throw new LatchkeyError('not_found');
   const bearer = parseBearer(context.headers.authorization);
   const access = { id, token: bearer.kind === 'token' ? bearer.token : '' };
-  const found = await findManagedClient(deps.database, deps.keyRing, access);
+  const found = await findRegistration(deps.database, deps.keyRing, access);
   if (!found.ok) deps.log.info('auth.refused', 'client management refused', { code: found.reason, client: id });
   const client = accepted(found);
   context.setRequester({ kind: 'oauth2-client', id });
@@ -82,7 +82,7 @@ async function authorize(
   return { access, client };
 }
 
-function accepted(search: ManagedClientSearch): ManagedClient {
+function accepted(search: RegistrationSearch): RegisteredClientRecord {
   if (search.ok) return search.client;
   throw refusalOf(search.reason);
 }
@@ -100,7 +100,7 @@ function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
  * Rejects changes to what the service issued. The body must contain the client ID and may contain the secret, both
  * unchanged.
  */
-function refuseOtherIdentity(body: object, client: ManagedClient): void {
+function refuseOtherIdentity(body: object, client: RegisteredClientRecord): void {
   const members = new MetadataMembers(body);
   for (const name of ISSUED) if (members.get(name) !== undefined) throw invalidMetadata(name, 'must be omitted');
   const id = members.text('client_id');
@@ -123,6 +123,10 @@ const ISSUED = [
   'client_secret_expires_at',
 ];
 
-function describe({ urls }: RegistrationDeps, { token }: RegistrationAccess, client: ManagedClient): HttpResponse {
+function describe(
+  { urls }: RegistrationDeps,
+  { token }: RegistrationAccess,
+  client: RegisteredClientRecord,
+): HttpResponse {
   return json(200, registrationResponse(client, token, urls), { pragma: 'no-cache' });
 }

@@ -151,7 +151,7 @@ async function answerSignedOut(deps: PageDeps, context: RequestContext, request:
 
 async function isTrusted({ clients }: PageDeps, { clientId, oauthSessionId }: LogoutRequest): Promise<boolean> {
   if (clientId === undefined || oauthSessionId === undefined) return false;
-  return (await clients.find(clientId))?.isStatic === true;
+  return (await clients.find(clientId))?.isVouchedFor === true;
 }
 
 /** Another site may have sent the user here, so the user must confirm (security S-67). */
@@ -189,6 +189,6 @@ async function askPerson(
  */
 async function nameOfClient(deps: PageDeps, request: LogoutRequest, language: string): Promise<string | undefined> {
   const client = request.clientId === undefined ? undefined : await deps.clients.find(request.clientId);
-  const name = client?.isStatic === true ? clientName(client, language) : undefined;
+  const name = client?.isVouchedFor === true ? clientName(client, language) : undefined;
   return name ?? (request.redirectUri === undefined ? undefined : redirectTarget(request.redirectUri));
 }

@@ -131,7 +131,7 @@ async function answerClient(deps: RouteDeps, context: RequestContext, form: Form
     countIntrospection(form, outcome);
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
     // RFC 9701 8.1: a client that could be an attacker's gets no signed response that it could present to others.
-    const maySign = client.isStatic || outcome.owner === client.id;
+    const maySign = client.isVouchedFor || outcome.owner === client.id;
     return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
   });
 }
@@ -163,7 +163,7 @@ function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId | undef
     case 'confidential':
       return true;
     case 'static':
-      return client.isStatic;
+      return client.isVouchedFor;
     case 'own':
       return false;
   }

@@ -45,7 +45,7 @@ async function issueForClient(
   const resources = acceptedResources(deps, form, client);
   // Neither a user nor the operator allowed this client to use them (RFC 8707 2), and some resource servers check only
   // `aud`.
-  if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
+  if (!client.isVouchedFor && deps.resourceRules.shown(resources).length > 0) {
     const description = 'A dynamically registered client cannot get a token for a resource server with this grant.';
     throw refusedResources(deps, client, resources, description);
   }
@@ -73,7 +73,7 @@ function grantedScope(deps: TokenDeps, client: Client, requested: string): reado
       : deps.scopeRules.filterForClient(scopes, {
           registered: client.scope,
           mayAdminister: client.sector === undefined && deps.adminRights.mayClientAdminister(client.id),
-          isStatic: client.isStatic,
+          isVouchedFor: client.isVouchedFor,
         });
   if (granted === undefined) {
     throw new LatchkeyError('invalid_scope', {

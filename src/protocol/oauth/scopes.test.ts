@@ -149,7 +149,7 @@ describe('scopes requested on behalf of a user', () => {
 });
 
 describe('scopes that a client requests for itself', () => {
-  const options = { registered: undefined, mayAdminister: false, isStatic: true };
+  const options = { registered: undefined, mayAdminister: false, isVouchedFor: true };
 
   test('offline_access is dropped, the others are granted', () => {
     expect(rules.filterForClient(['openid', 'offline_access', 'email'], options)).toEqual(['openid', 'email']);
@@ -171,7 +171,7 @@ describe('scopes that a client requests for itself', () => {
   test('scopes of a resource server are for configured clients whose scope contains them', () => {
     const registered = ['events.read'];
     expect(rules.filterForClient(registered, { ...options, registered })).toEqual(registered);
-    expect(rules.filterForClient(registered, { ...options, registered, isStatic: false })).toBeUndefined();
+    expect(rules.filterForClient(registered, { ...options, registered, isVouchedFor: false })).toBeUndefined();
     expect(rules.filterForClient(registered, options)).toBeUndefined();
   });
 });

@@ -77,8 +77,8 @@ export interface ClientScopeOptions {
   /** The client's maximum; undefined for no restriction. */
   readonly registered: readonly string[] | undefined;
   readonly mayAdminister: boolean;
-  /** Configured by the operator. */
-  readonly isStatic: boolean;
+  /** Set up by an operator or administrator. */
+  readonly isVouchedFor: boolean;
 }
 
 export class ScopeRules {
@@ -226,11 +226,11 @@ export class ScopeRules {
     return this.canonical(scope).slice(this.#stableDevice.length);
   }
 
-  #isForClient(scope: string, { registered, mayAdminister, isStatic }: ClientScopeOptions): boolean {
+  #isForClient(scope: string, { registered, mayAdminister, isVouchedFor }: ClientScopeOptions): boolean {
     const kind = this.classify(scope);
     // No user consents here, so the operator must have configured it for this client. Other clients register
     // themselves.
-    if (kind === 'resource') return isStatic && registered !== undefined && this.isCovered([scope], registered);
+    if (kind === 'resource') return isVouchedFor && registered !== undefined && this.isCovered([scope], registered);
     // The operator lists the clients that may have these, because no user consents.
     const isTrusted = (kind === 'admin' || kind === 'account') && mayAdminister;
     const mayHave = kind === 'openid' || kind === 'claims' || isTrusted;

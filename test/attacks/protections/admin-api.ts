@@ -266,7 +266,7 @@ export const ADMIN_API: readonly Protection[] = [
     name: 'admin-static-client-kept',
     what: 'configured clients cannot be deleted through the admin API',
     attack: 45,
-    removals: [{ text: "if (client.is_static) return 'static';" }],
+    removals: [{ text: "if (kind === 'static' || kind === 'builtin') return kind;" }],
     test: 'src/features/admin-api/admin-api.test.ts',
     testName: 'deletes a dynamically registered client, but not a configured one',
   },

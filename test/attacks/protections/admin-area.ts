@@ -8,7 +8,7 @@ export const ADMIN_AREA: readonly Protection[] = [
     name: 'admin-area-own-page',
     what: 'the client of the admin area gets codes for silent requests of its own page only',
     attack: 191,
-    removals: [{ text: '  if (isOwn) return;', instead: '  if (isOwn || client.isBuiltin) return;' }],
+    removals: [{ text: '  if (isOwn) return;', instead: "  if (isOwn || client.kind === 'builtin') return;" }],
     test: TEST,
     testName: 'is not from its own page gets no code (S-191)',
   },
@@ -34,8 +34,8 @@ export const ADMIN_AREA: readonly Protection[] = [
     attack: 192,
     removals: [
       {
-        text: 'client.isBuiltin ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds',
-        instead: 'client.isBuiltin ? undefined : rules.reauthMaxAgeSeconds',
+        text: "client.kind === 'builtin' ? rules.adminArea.maxAgeSeconds : rules.reauthMaxAgeSeconds",
+        instead: "client.kind === 'builtin' ? undefined : rules.reauthMaxAgeSeconds",
       },
     ],
     test: FEATURE_TEST,
@@ -45,7 +45,7 @@ export const ADMIN_AREA: readonly Protection[] = [
     name: 'admin-area-factor',
     what: 'an account with a second factor must have used it',
     attack: 192,
-    removals: [{ text: 'if (facts.client.isBuiltin) return factorOfAdministrator(facts, rules);' }],
+    removals: [{ text: "if (facts.client.kind === 'builtin') return factorOfAdministrator(facts, rules);" }],
     test: FEATURE_TEST,
     testName: 'needs the second factor of an account that has one',
   },

@@ -6,7 +6,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     name: 'strangers-redirects',
     what: 'errors do not redirect to the URI of a dynamically registered client',
     attack: 1,
-    removals: [{ text: 'if (client.isStatic || isFromThere', instead: 'if (client.id || isFromThere' }],
+    removals: [{ text: 'if (client.isVouchedFor || isFromThere', instead: 'if (client.id || isFromThere' }],
     test: 'src/features/authorization/refusals.test.ts',
     testName: 'first shows a page that names the host',
   },

@@ -8,12 +8,20 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     attack: 28,
     removals: [
       {
-        text: 'const fits = (client?.secret ?? NO_SECRET).matches(secret);',
-        instead: "const fits = secret !== '' || client?.authMethod === 'none';",
+        text: 'const secret = acceptedSecret(client, now, (own) => own.matches(text));',
+        instead: "const secret = text === '' ? undefined : 'current';",
       },
     ],
     test: 'test/attacks/client-authentication.test.ts',
     testName: '401 invalid_client with a challenge',
+  },
+  {
+    name: 'former-secret-expires',
+    what: 'the secret before a rotation stops working when its grace period ends',
+    attack: 28,
+    removals: [{ text: ' && now < formerSecret.expiresAt' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'leaves the former one valid until the grace period ends',
   },
   {
     name: 'client-method',
@@ -29,6 +37,14 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     testName: '401 invalid_client with a challenge',
   },
   {
+    name: 'former-secret-expires',
+    what: 'the secret before a rotation stops working when its grace period ends',
+    attack: 28,
+    removals: [{ text: ' && now < formerSecret.expiresAt' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'leaves the former one valid until the grace period ends',
+  },
+  {
     name: 'client-strict',
     what: 'a strict client must send its secret in the registered place',
     attack: 28,
@@ -40,6 +56,14 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     ],
     test: 'test/attacks/client-authentication.test.ts',
     testName: '401 invalid_client with a challenge',
+  },
+  {
+    name: 'former-secret-expires',
+    what: 'the secret before a rotation stops working when its grace period ends',
+    attack: 28,
+    removals: [{ text: ' && now < formerSecret.expiresAt' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'leaves the former one valid until the grace period ends',
   },
   {
     name: 'public-client-token',

@@ -215,8 +215,8 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     attack: 55,
     removals: [
       {
-        text: `'lock-managed-client', \`\${byIdAndToken} for no key update\``,
-        instead: "'lock-managed-client', byIdAndToken",
+        text: `'lock-client-registration', \`\${byIdAndToken} for no key update\``,
+        instead: "'lock-client-registration', byIdAndToken",
       },
     ],
     test: 'test/attacks/client-management.test.ts',

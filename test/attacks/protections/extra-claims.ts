@@ -26,7 +26,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     what: 'a dynamically registered client cannot have custom claims signed',
     attack: 131,
     removals: [
-      { text: 'extraClaimsFromJson(row.is_static ? metadata.claims : undefined)', instead: 'metadata.claims ?? {}' },
+      { text: 'extraClaimsFromJson(isVouchedFor ? metadata.claims : undefined)', instead: 'metadata.claims ?? {}' },
     ],
     test: TOKENS,
     testName: 'apply to all users of the client, below account claims, and not to dynamic clients',

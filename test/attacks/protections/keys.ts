@@ -19,8 +19,8 @@ export const KEYS: readonly Protection[] = [
     attack: 168,
     removals: [
       {
-        text: '`oauth2_clients|client_secret|${fromUuid(uuid)}`',
-        instead: '`oauth2_clients|client_secret|${fromUuid(uuid).slice(0, 1)}`',
+        text: '`oauth2_clients|${name}|${fromUuid(uuid)}`',
+        instead: '`oauth2_clients|${name}|${fromUuid(uuid).slice(0, 1)}`',
       },
     ],
     test: 'test/attacks/database-dump.test.ts',

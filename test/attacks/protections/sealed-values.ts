@@ -168,12 +168,12 @@ export const SEALED: readonly Protection[] = [
     attack: 168,
     removals: [
       {
-        text: "return keys.seal('column', secret, associatedData(uuid));",
-        instead: "return keys.seal('column', secret, associatedData(''));",
+        text: "return keys.seal('column', secret, associatedData(uuid, 'client_secret'));",
+        instead: "return keys.seal('column', secret, associatedData('', 'client_secret'));",
       },
       {
-        text: "const opened = keys.open('column', sealed, associatedData(uuid));",
-        instead: "const opened = keys.open('column', sealed, associatedData(''));",
+        text: "const secret = keys.open('column', sealed, associatedData(uuid, name));",
+        instead: "const secret = keys.open('column', sealed, associatedData('', name));",
       },
     ],
     test,

@@ -11,11 +11,11 @@ export function clientIsEnabled(client: string): string {
 }
 
 /**
- * The client is kept although nobody uses it: it is configured or part of the service.
+ * The client is kept although nobody uses it: it does not register itself.
  * @param client alias of `oauth2_clients`
  */
 export function clientIsKept(client: string): string {
-  return `(${client}.is_static or ${clientIsBuiltin(client)})`;
+  return `(${client}.is_static or ${client}.kind is not null)`;
 }
 
 const ADMIN_AREA_UUID = toUuid(ADMIN_AREA_CLIENT_ID);
@@ -32,6 +32,14 @@ export function clientIsApplication(id: string): string {
 /** The client is part of the service. @param client alias of `oauth2_clients` */
 export function clientIsBuiltin(client: string): string {
   return `(${client}.kind is not distinct from 'builtin')`;
+}
+
+/**
+ * An operator or administrator set the client up, and therefore trusts it.
+ * @param client alias of `oauth2_clients`
+ */
+export function clientIsVouchedFor(client: string): string {
+  return `(${client}.is_static or ${client}.kind is not distinct from 'managed')`;
 }
 
 /**

@@ -24,7 +24,7 @@ builder.objectType(Oauth2Client, {
       resolve: ({ applicationType }) =>
         applicationType === undefined ? undefined : APPLICATION_TYPES[applicationType],
     }),
-    isVerified: t.exposeBoolean('isStatic', {
+    isVerified: t.exposeBoolean('isVouchedFor', {
       description: 'Configured by the operator, not dynamically registered.',
     }),
     redirectUris: t.field({

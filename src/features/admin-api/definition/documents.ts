@@ -19,6 +19,8 @@ export interface Resource<Item extends { readonly id: string }> {
   /** Members of `attributes`, for the API description. */
   readonly attributes: z.ZodObject;
   attributesOf(item: Item, core: Core): Readonly<Record<string, unknown>>;
+  /** Version of a record, for changes that must not overwrite others (RFC 9110 8.8.3). */
+  versionOf?(item: Item): number;
 }
 
 /** Returns the path segments of a record. @param id the ID, or the name of the path parameter */
@@ -68,14 +70,24 @@ export function document<Item extends { readonly id: string }>(
   };
 }
 
-/** @param action rest of an action's path, for the outer link */
+export function entityTag(version: number): string {
+  return `"${version}"`;
+}
+
+/** @param action rest of an action's path, for the outer link; @param meta what the response says besides the record */
 export function single<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,
   item: Item,
-  { action, ...shown }: Shown & { readonly action?: string | undefined },
+  {
+    action,
+    meta,
+    ...shown
+  }: Shown & { readonly action?: string | undefined; readonly meta?: Readonly<Record<string, unknown>> | undefined },
 ): HttpResponse {
   const data = document(resource, item, shown);
   const self = action === undefined ? data.links.self : `${data.links.self}/${action}`;
-  return json(status, { data, links: { self } });
+  const version = resource.versionOf?.(item);
+  const headers = version === undefined ? {} : { etag: entityTag(version) };
+  return json(status, { data, links: { self }, ...(meta !== undefined && { meta }) }, headers);
 }

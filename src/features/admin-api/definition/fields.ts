@@ -47,6 +47,10 @@ export function ulid() {
     .meta({ pattern: ULID_PATTERN });
 }
 
+export function clientKind() {
+  return z.enum(['static', 'managed', 'dynamic', 'builtin'], 'must be static, managed, dynamic or builtin');
+}
+
 /** Parses `true` or `false` in a query. */
 export function flag() {
   return z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');

@@ -46,6 +46,8 @@ export interface Operation {
   /** How a list is paged. Default: from either end, in order of creation. */
   readonly pages?: 'newest-first';
   readonly body?: z.ZodType;
+  /** A body, if the schema is too general to generate one. */
+  readonly example?: object;
   readonly answers: readonly Answer[];
   readonly errors: readonly ErrorCode[];
   run(call: AdminCall): Promise<HttpResponse>;
@@ -284,11 +286,14 @@ export async function readBody<Body extends z.ZodType>(
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const keys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
-  const pointer = ['', ...(issue?.path ?? []).map(String), ...keys.slice(0, 1)].map(escaped).join('/');
-  throw new LatchkeyError('invalid_body', {
-    description: `${pointer}: ${keys.length > 0 ? 'unknown member' : (issue?.message ?? 'cannot be parsed')}`,
-    members: { pointer },
-  });
+  const path = [...(issue?.path ?? []), ...keys.slice(0, 1)];
+  throw invalidMember(path, keys.length > 0 ? 'unknown member' : (issue?.message ?? 'cannot be parsed'));
+}
+
+/** @param path of the invalid member in the body; @param problem what is wrong with its value */
+export function invalidMember(path: readonly PropertyKey[], problem: string): LatchkeyError {
+  const pointer = ['', ...path.map(String)].map(escaped).join('/');
+  return new LatchkeyError('invalid_body', { description: `${pointer}: ${problem}`, members: { pointer } });
 }
 
 /** RFC 6901 3. */
@@ -338,9 +343,11 @@ export function singleAnswer<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,
   description = `The current object of type \`${resource.type}\`.`,
+  meta?: z.ZodType,
 ): Answer {
   const links = z.object({ self: self('this response') }).describe('Links of the response.');
-  return { status, schema: z.object({ data: resourceSchema(resource), links }), description };
+  const members = { data: resourceSchema(resource), links, ...(meta !== undefined && { meta }) };
+  return { status, schema: z.object(members), description };
 }
 
 /** Schema of a page of a list that starts with the newest item. */

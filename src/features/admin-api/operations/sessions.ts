@@ -17,7 +17,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, time, timeOrNull } from '../definition/documents.ts';
-import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
+import { clientKind, EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
 import {
   type AdminCall,
   actionOperation,
@@ -147,8 +147,9 @@ const filtersOfApplications = z.object({
     EXAMPLE_ID,
   ),
   'client-kind': filter(
-    z.enum(['dynamic', 'static'], 'must be dynamic or static'),
-    'Sessions of clients that are dynamically registered (`dynamic`) or configured (`static`).',
+    clientKind(),
+    'Sessions of clients that are configured (`static`), created by administrators (`managed`), dynamically registered ' +
+      '(`dynamic`) or part of the service (`builtin`).',
   ),
   scope: filter(scopes(), 'Sessions with exactly this scope. If given several times: with all of them.', 'openid'),
 });
@@ -235,7 +236,7 @@ export const sessionOperations: readonly Operation[] = [
       ...selected(values),
       browserSession: values['user-session'],
       clients: values.client,
-      isClientStatic: values['client-kind'] && values['client-kind'] === 'static',
+      clientKind: values['client-kind'],
       scope: values.scope,
     }),
     check: async (call, values) => {

@@ -21,7 +21,7 @@ export interface RegistrationAccess {
   readonly token: string;
 }
 
-export interface ManagedClient {
+export interface RegisteredClientRecord {
   readonly id: ClientId;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -29,26 +29,26 @@ export interface ManagedClient {
   readonly secret: Secret | undefined;
 }
 
-export type ManagedClientSearch =
-  | { readonly ok: true; readonly client: ManagedClient }
+export type RegistrationSearch =
+  | { readonly ok: true; readonly client: RegisteredClientRecord }
   /** `static`: the client is managed in the configuration only. `refused`: unknown client or wrong token. */
   | { readonly ok: false; readonly reason: 'static' | 'refused' };
 
 /** Finds the client of a registration access token, by primary key. Runs no query if the token is malformed. */
-export async function findManagedClient(
+export async function findRegistration(
   database: Queryable,
   keys: KeyRing,
   access: RegistrationAccess,
-): Promise<ManagedClientSearch> {
+): Promise<RegistrationSearch> {
   return await find(database, keys, access, findClient);
 }
 
-/** Like `findManagedClient`, for a transaction that changes the client. Concurrent changes wait for each other. */
-export async function lockManagedClient(
+/** Like `findRegistration`, for a transaction that changes the client. Concurrent changes wait for each other. */
+export async function lockRegistration(
   transaction: Queryable,
   keys: KeyRing,
   access: RegistrationAccess,
-): Promise<ManagedClientSearch> {
+): Promise<RegistrationSearch> {
   return await find(transaction, keys, access, lockClient);
 }
 
@@ -57,7 +57,7 @@ async function find(
   keys: KeyRing,
   { id, token }: RegistrationAccess,
   query: typeof findClient,
-): Promise<ManagedClientSearch> {
+): Promise<RegistrationSearch> {
   if (parseToken(token)?.prefix !== 'mgt') return { ok: false, reason: 'refused' };
   const row = await queryable.first(query, { id: toUuid(id), tokenHash: sha256(token) });
   if (row?.is_static === true) return { ok: false, reason: 'static' };
@@ -75,7 +75,7 @@ const byIdAndToken = `select ${clientColumns('oauth2_clients')}, ${ms('created_a
 const findClient = statement<
   ClientRow & { readonly created_ms: number; readonly is_token_of_client: boolean },
   { readonly id: string; readonly tokenHash: Buffer }
->('managed-client', byIdAndToken);
+>('client-registration', byIdAndToken);
 
 // A weaker lock than a deletion takes, so that rows which refer to the client can still be inserted.
-const lockClient: typeof findClient = statement('lock-managed-client', `${byIdAndToken} for no key update`);
+const lockClient: typeof findClient = statement('lock-client-registration', `${byIdAndToken} for no key update`);

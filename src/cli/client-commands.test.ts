@@ -1,0 +1,149 @@
+/** Commands for clients (administration A-12). */
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { insertClient, sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import type { PropertyFlags } from './client-properties.ts';
+import { createClientCommand } from './create-client.ts';
+import { manageDeps, type Printed } from './manage-deps.test-support.ts';
+import { rotateClientSecretCommand } from './rotate-client-secret.ts';
+import { setClientEnabledCommand } from './set-client-enabled.ts';
+import { listClientsCommand, showClientCommand } from './show-clients.ts';
+import { updateClientCommand } from './update-client.ts';
+
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const MACHINE: PropertyFlags = { scope: 'openid', set: ['grant_types=["client_credentials"]'] };
+
+let service: TestService;
+let folder: string;
+let printed: Printed;
+
+beforeAll(async () => {
+  service = await startService({});
+  folder = await mkdtemp(join(tmpdir(), 'latchkey-clients-'));
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  printed = { out: '', err: '' };
+});
+
+const deps = () => manageDeps(service, printed);
+
+interface Created {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+async function create(flags: PropertyFlags): Promise<Created> {
+  await createClientCommand(deps(), { clientId: undefined, secretFile: undefined, flags, json: true });
+  const created: Created = JSON.parse(printed.out);
+  printed.out = '';
+  return created;
+}
+
+async function token({ client_id, client_secret }: Created): Promise<number> {
+  const response = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid' }),
+  });
+  return response.status;
+}
+
+async function actions(): Promise<readonly string[]> {
+  const rows = await sql<{ operation: string }>(
+    service.database,
+    `select detail ->> 'operation' as operation from audit_events where kind = 'admin_action' order by id`,
+  );
+  return rows.map(({ operation }) => operation);
+}
+
+test('create-client prints the ID and the secret, which works', async () => {
+  const flags = { ...MACHINE, name: 'Backup' };
+  await createClientCommand(deps(), { clientId: undefined, secretFile: undefined, flags, json: false });
+  const [, client_id = '', client_secret = ''] = /^client_id: (\S+)\nclient_secret: (\S+)\n$/.exec(printed.out) ?? [];
+  expect(await token({ client_id, client_secret })).toBe(200);
+  expect((await actions()).at(-1)).toBe('create-client');
+});
+
+test('create-client reads a secret from a file and does not print it', async () => {
+  const secretFile = join(folder, 'secret');
+  writeFileSync(secretFile, 'a secret of our own choice\n', { mode: 0o600 });
+  await createClientCommand(deps(), { clientId: undefined, secretFile, flags: MACHINE, json: true });
+  const { client_id, client_secret } = JSON.parse(printed.out);
+  expect(client_secret).toBeNull();
+  expect(await token({ client_id, client_secret: 'a secret of our own choice' })).toBe(200);
+});
+
+describe('a wrong property', () => {
+  test.each([
+    [{ redirectUri: ['not a uri'] }, /^redirect_uris\.0: expected a redirect URI/],
+    [{ authMethod: 'password' }, /^client_auth_method: expected one of/],
+    [{ set: ['shoe_size=43'] }, /^shoe_size: unknown member/],
+    [{ set: ['default_max_age="soon"'] }, /^default_max_age: expected an integer/],
+    [{ set: ['first_party'] }, /first_party is not KEY=VALUE/],
+  ])('%j is named', async (flags, message) => {
+    await expect(create(flags)).rejects.toThrow(message);
+  });
+});
+
+test('update-client changes what it is given, and null restores a default', async () => {
+  const { client_id } = await create({ redirectUri: ['https://a.example/cb'], set: ['default_max_age=60'] });
+  const update = async (flags: PropertyFlags, clientId = client_id) => {
+    printed.out = '';
+    await updateClientCommand(deps(), { clientId, flags, json: false });
+    return printed.out;
+  };
+  expect(await update({ name: 'Grafana', set: ['default_max_age=null'] })).toBe(
+    'changed: client_name, default_max_age\n',
+  );
+  expect(await update({ name: 'Grafana' })).toBe('no changes\n');
+  await expect(update({})).rejects.toThrow('name at least one property');
+  await expect(update({ name: 'X' }, ABSENT)).rejects.toThrow('client not found');
+  await expect(update({ name: 'X' }, 'x')).rejects.toThrow('x is not a client id');
+  const configured = await insertClient(service.database, service.core.keyRing, 0);
+  await expect(update({ name: 'X' }, configured)).rejects.toThrow('defined in the configuration');
+});
+
+test('rotate-client-secret prints the new secret, and the former one works meanwhile', async () => {
+  const first = await create(MACHINE);
+  await rotateClientSecretCommand(deps(), { clientId: first.client_id, graceSeconds: undefined, json: false });
+  const second = { client_id: first.client_id, client_secret: printed.out.trim() };
+  expect([await token(first), await token(second)]).toEqual([200, 200]);
+  const tooLong = { clientId: first.client_id, graceSeconds: 604_801, json: false };
+  await expect(rotateClientSecretCommand(deps(), tooLong)).rejects.toThrow('at most 7d');
+});
+
+test('disable-client and enable-client say whether they changed anything, and record only changes', async () => {
+  const { client_id } = await create(MACHINE);
+  const set = async (isEnabled: boolean) => {
+    printed.out = '';
+    await setClientEnabledCommand(deps(), { clientId: client_id, isEnabled, json: false });
+    return printed.out;
+  };
+  const before = (await actions()).length;
+  expect([await set(false), await set(false), await set(true)]).toEqual([
+    'disabled\n',
+    'already disabled\n',
+    'enabled\n',
+  ]);
+  expect((await actions()).slice(before)).toEqual(['disable-client', 'enable-client']);
+});
+
+test('list-clients and show-client show no secret', async () => {
+  const { client_id, client_secret } = await create({ ...MACHINE, name: 'Lighthouse' });
+  await listClientsCommand(deps(), { search: 'LIGHT', limit: 10, json: false });
+  expect(printed.out).toMatch(new RegExp(`^CLIENT ID.*\n${client_id} +managed +enabled +\\S+ +Lighthouse\n$`));
+  expect(printed.err).toBe('total: 1\n');
+  printed.out = '';
+  await showClientCommand(deps(), { clientId: client_id, json: true });
+  expect(JSON.parse(printed.out)).toMatchObject({ client_id, kind: 'managed', client_name: 'Lighthouse' });
+  expect(printed.out).not.toContain(client_secret);
+  await expect(showClientCommand(deps(), { clientId: ABSENT, json: false })).rejects.toThrow('client not found');
+});

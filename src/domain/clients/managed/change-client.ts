@@ -1,0 +1,128 @@
+import { type ClientParsing, parseClient } from '#config/sections/clients.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Secret } from '#platform/base/secret.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type JsonObject, mergePatch } from '#protocol/json-merge-patch.ts';
+import { CLIENT_AUTH_METHODS, usesSecret } from '#protocol/oauth/client-metadata.ts';
+import type { ClientId } from '#vocabulary/ids.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { type ClientRefusal, type ClientRow, openSecret, sealSecret } from '../client.ts';
+import { type ClientProperties, metadataOf, propertiesOf } from '../client-properties.ts';
+import { endOutdatedConsentsAndGrants, type GrantCanceller } from '../outdated-consents.ts';
+import { generatedSecret } from './generated-secret.ts';
+import { lockClient } from './locked-client.ts';
+
+export interface ChangeClientDeps extends GrantCanceller {
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}
+
+export interface WantedChange {
+  /** A merge patch of the properties of a managed client. */
+  readonly patch: JsonObject;
+  /** Versions that the change may be based on. Undefined: the last writer wins. */
+  readonly versions: readonly number[] | undefined;
+}
+
+export type ClientPatching =
+  | {
+      readonly ok: true;
+      /** Names of the changed properties. */
+      readonly changed: readonly string[];
+      /** Generated because the new method uses a secret and the client had none. */
+      readonly secret: Secret | undefined;
+    }
+  | { readonly ok: false; readonly reason: 'invalid'; readonly problem: Extract<ClientParsing, { ok: false }> }
+  /** Someone else has changed the client since, to this version. */
+  | { readonly ok: false; readonly reason: 'outdated'; readonly version: number }
+  /** Only managed clients have this property. */
+  | { readonly ok: false; readonly reason: 'dynamic'; readonly member: string }
+  | { readonly ok: false; readonly reason: ClientRefusal };
+
+const UNCHANGED: ClientPatching = { ok: true, changed: [], secret: undefined };
+
+/**
+ * Changes properties of a managed client (RFC 7396). Its sessions continue. Consents are forgotten if the consent page
+ * changes, and grants whose redirect URI is no longer allowed are cancelled.
+ */
+export async function changeClient(
+  transaction: Transaction,
+  { keyRing, clock, ...canceller }: ChangeClientDeps,
+  id: ClientId,
+  { patch, versions }: WantedChange,
+): Promise<ClientPatching> {
+  const locked = await lockClient(transaction, id);
+  if (typeof locked === 'string') return { ok: false, reason: locked };
+  const { kind, row } = locked;
+  if (versions?.includes(row.version) === false) return { ok: false, reason: 'outdated', version: row.version };
+  if (kind === 'dynamic') {
+    const [member] = Object.keys(patch);
+    return member === undefined ? UNCHANGED : { ok: false, reason: 'dynamic', member };
+  }
+  const before = propertiesOf(row.metadata);
+  const members = mergePatch(before, patch);
+  const kept = keptSecret(row, members, keyRing);
+  const generated = kept === undefined ? generatedSecret(members) : undefined;
+  const secret = kept ?? generated;
+  const parsed = parseClient({
+    client_id: fromUuid(row.id),
+    ...members,
+    ...(secret !== undefined && { client_secret: secret.reveal() }),
+  });
+  if (!parsed.ok) return { ok: false, reason: 'invalid', problem: parsed };
+  const metadata = metadataOf(parsed.client);
+  const changed = differingNames(before, propertiesOf(metadata));
+  if (changed.length === 0) return UNCHANGED;
+  const now = clock.now();
+  const uuid = toUuid(id);
+  await transaction.execute(updateClient, {
+    id: uuid,
+    metadata: JSON.stringify(metadata),
+    hasSecret: secret !== undefined,
+    newSecretSealed: generated === undefined ? null : sealSecret(uuid, generated.reveal(), keyRing),
+    now: new Date(now),
+  });
+  await endOutdatedConsentsAndGrants(canceller, transaction, { id, former: row.metadata, metadata, now });
+  return { ok: true, changed, secret: generated };
+}
+
+/** The client keeps its secret unless its method no longer uses one. */
+function keptSecret({ id, client_secret_sealed }: ClientRow, members: JsonObject, keys: KeyRing): Secret | undefined {
+  const method = CLIENT_AUTH_METHODS.find((known) => known === members['client_auth_method']);
+  const isUsed = method !== undefined && usesSecret(method);
+  return client_secret_sealed === null || !isUsed ? undefined : openSecret(id, client_secret_sealed, keys);
+}
+
+function differingNames(before: ClientProperties, after: ClientProperties): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(after[name] ?? null)).sort();
+}
+
+const updateClient = statement<
+  never,
+  {
+    readonly id: string;
+    readonly metadata: string;
+    readonly hasSecret: boolean;
+    readonly newSecretSealed: Buffer | null;
+    readonly now: Date;
+  }
+>(
+  'change-managed-client',
+  `update oauth2_clients
+      set version = version + 1,
+          metadata = :metadata::jsonb,
+          client_secret_sealed = case when :hasSecret::boolean then coalesce(:newSecretSealed::bytea, client_secret_sealed) end,
+          secret_created_at = case when :newSecretSealed::bytea is not null then :now::timestamptz
+                                   when :hasSecret::boolean then secret_created_at end,
+          secret_last_used_at = case when :hasSecret::boolean and :newSecretSealed::bytea is null then secret_last_used_at end,
+          former_secret_sealed = case when :hasSecret::boolean then former_secret_sealed end,
+          former_secret_created_at = case when :hasSecret::boolean then former_secret_created_at end,
+          former_secret_last_used_at = case when :hasSecret::boolean then former_secret_last_used_at end,
+          former_secret_expires_at = case when :hasSecret::boolean then former_secret_expires_at end,
+          updated_at = :now::timestamptz
+    where id = :id::uuid`,
+);
