@@ -1,5 +1,6 @@
 /** The node:http server behind one bind, with our limits. For listeners with PROXY or TLS, `opening.ts` comes first. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
 import type { Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
@@ -58,10 +59,7 @@ export function createNodeServer(options: NodeServerOptions): Server {
   // On `close`, Node would close connections whose next request is on its way. `Connections.closeIdle` waits for them.
   server.closeIdleConnections = () => {};
   // Without this listener, Node would destroy idle connections here, even if a request has already arrived.
-  server.on('timeout', async (socket) => {
-    await afterPendingEvents();
-    connections.of(socket)?.closeIfIdle(performance.now(), 0);
-  });
+  server.on('timeout', (socket) => void closeIfUnused(connections, socket));
   // Node starts reading requests in its own listener, which is deferred here until a connection is open.
   const readRequests = server.listeners('connection');
   if (opening !== undefined) server.removeAllListeners('connection');
@@ -83,4 +81,9 @@ export function createNodeServer(options: NodeServerOptions): Server {
   server.on('connect', (request) => unreadable.onConnect(request));
   server.on('clientError', (error, stream) => unreadable.onClientError(error, stream));
   return server;
+}
+
+async function closeIfUnused(connections: Connections, socket: Socket): Promise<void> {
+  await afterPendingEvents();
+  connections.of(socket)?.closeIfIdle(performance.now(), 0);
 }

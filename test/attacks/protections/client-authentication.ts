@@ -37,14 +37,6 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     testName: '401 invalid_client with a challenge',
   },
   {
-    name: 'former-secret-expires',
-    what: 'the secret before a rotation stops working when its grace period ends',
-    attack: 28,
-    removals: [{ text: ' && now < formerSecret.expiresAt' }],
-    test: 'src/features/admin-api/client-changes.test.ts',
-    testName: 'leaves the former one valid until the grace period ends',
-  },
-  {
     name: 'client-strict',
     what: 'a strict client must send its secret in the registered place',
     attack: 28,
@@ -56,14 +48,6 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     ],
     test: 'test/attacks/client-authentication.test.ts',
     testName: '401 invalid_client with a challenge',
-  },
-  {
-    name: 'former-secret-expires',
-    what: 'the secret before a rotation stops working when its grace period ends',
-    attack: 28,
-    removals: [{ text: ' && now < formerSecret.expiresAt' }],
-    test: 'src/features/admin-api/client-changes.test.ts',
-    testName: 'leaves the former one valid until the grace period ends',
   },
   {
     name: 'public-client-token',
