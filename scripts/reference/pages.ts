@@ -22,8 +22,9 @@ import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
 import { metricsPage } from './metrics.ts';
 import { performanceFigures } from './performance.ts';
+import { requestLineExpression, requestLineTable } from './request-line.ts';
 import { fillRequestsPage } from './requests.ts';
-import { readSourceFacts } from './source-facts.ts';
+import { type LogCall, readSourceFacts } from './source-facts.ts';
 
 /**
  * Returns texts by path below the root.
@@ -52,7 +53,7 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
     'docs/reference/commands.md': commandsPage(),
     'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
-    'docs/reference/log.md': fillPart(logPage, 'events', logEventTable(logCalls)),
+    'docs/reference/log.md': filledLogPage(logPage, logCalls),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/requests.md': fillRequestsPage(requestsPage, routes),
     'share/account-api.graphql': schemaText,
@@ -60,4 +61,13 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
     [NOT_BUILT]: shrunkList(root, accountSchema),
     ...graphqlDocuments(root, schemaText),
   };
+}
+
+function filledLogPage(page: string, logCalls: readonly LogCall[]): string {
+  const parts = {
+    'request line': requestLineTable(),
+    'request line expression': requestLineExpression(),
+    events: logEventTable(logCalls),
+  };
+  return Object.entries(parts).reduce((filled, [name, text]) => fillPart(filled, name, text), page);
 }

@@ -7,7 +7,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import { failureReports } from '#platform/base/failure-reports.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
-import { statisticsText } from '#platform/log/request-line.ts';
+import { statisticsText } from '#platform/log/format-request-line.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';

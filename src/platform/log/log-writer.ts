@@ -7,8 +7,9 @@ import type { Log, LogFields } from '#platform/base/log.ts';
 import { bankCurrentStretch, currentTask } from '#platform/base/tasks.ts';
 import { type DescriptorSink, type LogSink, openSink } from './descriptor-sink.ts';
 import { escapeQuoted, escapeText, jsonString } from './escaping.ts';
+import { requestLineJson, requestLineText } from './format-request-line.ts';
 import type { LogLevel, LogOptions } from './log-options.ts';
-import { REQUEST_EVENT, type RequestRecord, requestLineJson, requestLineText } from './request-line.ts';
+import { REQUEST_EVENT, type RequestRecord } from './request-line.ts';
 
 const SEVERITY: Record<LogLevel, number> = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 };
 const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trace: 'TRACE' } as const;

@@ -3,7 +3,8 @@
  * be a log at all, so only lines that match the layout completely are accepted.
  */
 import { escapePath } from './escaping.ts';
-import { REQUEST_EVENT } from './request-line.ts';
+import { requestLinePattern } from './format-request-line.ts';
+import { LINE_HEAD, OPTIONAL_FIELDS, REQUEST_EVENT, REQUEST_PARTS } from './request-line.ts';
 
 export interface LoggedRequest {
   /** UTC with six decimals, as written, so that times compare as text. */
@@ -20,25 +21,19 @@ export interface LoggedRequest {
   readonly traceId: string | undefined;
 }
 
+// Checks the ranges as well, because times are compared as text.
 const TIME = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z`;
 // `logging.color: always` also colors file output.
 const LEVEL = String.raw`(?:\x1b\[\d\dm)?(?:ERROR|WARN|INFO|DEBUG|TRACE)(?:\x1b\[0m)?`;
-const METHOD = String.raw`[!#$%&'*+\-.^_\`|~0-9A-Za-z]{1,32}`;
-const REQUEST_ID = String.raw`${METHOD}-\d+`;
-const REQUESTER = String.raw`\S+`;
-const ADDRESS = '[0-9a-fA-F:.]+';
-const OPERATION_TYPE = 'query|mutation|subscription';
-const OPERATION_NAME = '[_A-Za-z][_0-9A-Za-z]*';
-const TRACE_ID = '[0-9a-f]{32}';
-const STATISTICS = String.raw`polls: \d+, cpu: \d+\.\dms, db: \d+\.\dms, elapsed: \d+\.\dms, queries: \d+, fetched: \d+`;
 
 const ANY_LINE = new RegExp(`^${TIME} +${LEVEL} (\\S+) `);
+
+/** Captures what a `LoggedRequest` has, in the order of the line. */
+const CAPTURED = ['id', 'method', 'path', 'status', 'requester', 'address', 'gtype', 'gname', 'trace'];
 const REQUEST_LINE = new RegExp(
-  `^(${TIME}) +${LEVEL} http\\.server\\.response (${REQUEST_ID}) - ` +
-    `"(${METHOD}) ((?:[^\\s"\\\\]|\\\\.)+) (?:HTTP/\\d\\.\\d|-)" (\\d{3}) [^"]*? "(?:[^"\\\\]|\\\\.)*" \\[${STATISTICS}\\]` +
-    `(?: requester=(${REQUESTER}))?(?: client\\.address=(${ADDRESS}))?` +
-    `(?: graphql\\.operation\\.type=(${OPERATION_TYPE}))?(?: graphql\\.operation\\.name=(${OPERATION_NAME}))?` +
-    `(?: trace\\.id=(${TRACE_ID}))?$`,
+  requestLinePattern(`(${TIME}) +${LEVEL}`, (group, shape) =>
+    CAPTURED.includes(group) ? `(${shape})` : `(?:${shape})`,
+  ),
 );
 
 /**
@@ -73,17 +68,14 @@ function readText(line: string): LoggedRequest | 'malformed' | undefined {
   };
 }
 
-const WHOLE = {
-  time: new RegExp(`^${TIME}$`),
-  requestId: new RegExp(`^${REQUEST_ID}$`),
-  method: new RegExp(`^${METHOD}$`),
-  path: /./su,
-  requester: new RegExp(`^${REQUESTER}$`),
-  clientAddress: new RegExp(`^${ADDRESS}$`),
-  operationType: new RegExp(`^(?:${OPERATION_TYPE})$`),
-  operationName: new RegExp(`^${OPERATION_NAME}$`),
-  traceId: new RegExp(`^${TRACE_ID}$`),
-};
+type Member = (typeof REQUEST_PARTS | typeof OPTIONAL_FIELDS)[number]['member'] | typeof LINE_HEAD.time.member;
+
+const SHAPES = new Map<Member, RegExp>([
+  ...[...REQUEST_PARTS, ...OPTIONAL_FIELDS].map(({ member, shape }) => [member, new RegExp(`^(?:${shape})$`)] as const),
+  [LINE_HEAD.time.member, new RegExp(`^${TIME}$`)],
+  // Not escaped in JSON.
+  ['path', /./su],
+]);
 
 function readJson(line: string): LoggedRequest | 'malformed' | undefined {
   const members = parseMembers(line);
@@ -91,29 +83,29 @@ function readJson(line: string): LoggedRequest | 'malformed' | undefined {
   const event = members['event'];
   if (event !== REQUEST_EVENT) return typeof event === 'string' ? undefined : 'malformed';
   let isWellFormed = true;
-  const optional = (name: string, shape: RegExp): string | undefined => {
+  const optional = (name: Member): string | undefined => {
     const value = members[name];
     if (value === undefined) return undefined;
-    if (typeof value === 'string' && shape.test(value)) return value;
+    if (typeof value === 'string' && SHAPES.get(name)?.test(value) === true) return value;
     isWellFormed = false;
     return undefined;
   };
-  const required = (name: string, shape: RegExp): string => {
+  const required = (name: Member): string => {
     isWellFormed &&= members[name] !== undefined;
-    return optional(name, shape) ?? '';
+    return optional(name) ?? '';
   };
   const status = members['status'];
   const request = {
-    time: required('timestamp', WHOLE.time),
-    requestId: required('request_id', WHOLE.requestId),
-    method: required('method', WHOLE.method),
-    path: escapePath(required('path', WHOLE.path)),
+    time: required(LINE_HEAD.time.member),
+    requestId: required('request_id'),
+    method: required('method'),
+    path: escapePath(required('path')),
     status: typeof status === 'number' ? status : 0,
-    requester: optional('requester', WHOLE.requester),
-    clientAddress: optional('client.address', WHOLE.clientAddress),
-    operationType: optional('graphql.operation.type', WHOLE.operationType),
-    operationName: optional('graphql.operation.name', WHOLE.operationName),
-    traceId: optional('trace.id', WHOLE.traceId),
+    requester: optional('requester'),
+    clientAddress: optional('client.address'),
+    operationType: optional('graphql.operation.type'),
+    operationName: optional('graphql.operation.name'),
+    traceId: optional('trace.id'),
   };
   const hasStatus = Number.isInteger(request.status) && request.status >= 100 && request.status <= 999;
   return isWellFormed && hasStatus ? request : 'malformed';
