@@ -64,7 +64,14 @@ export class AdminClient {
       if (!isRepeated) return await this.#send<Data>(path, init, true);
       return this.#withoutAccess({ kind: 'sign-in' });
     }
-    if (response.ok) return { ok: true, data: await response.json() };
+    if (response.ok) {
+      try {
+        return { ok: true, data: await response.json() };
+      } catch {
+        // The connection was lost, or the user has left the page, before the whole body arrived.
+        return { ok: false, problem: { kind: 'network' } };
+      }
+    }
     const problem = await problemOf(response);
     return problem.code === 'insufficient_scope' ? this.#withoutAccess({ kind: 'no-right' }) : { ok: false, problem };
   }
