@@ -386,6 +386,7 @@ test.each([
 /** Hash and ciphertext columns that these flows leave empty, and why their values are useless to an attacker. */
 const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'data_exports.archive': 'the data of a person, which nobody presents',
+  'oauth2_clients.former_secret_sealed': 'what client_secret_sealed was before',
   'personal_access_tokens.token_hash': 'test/attacks/admin-matrix.test.ts: the same look-up as of other tokens',
   'queue_workers.config_digest': 'a digest of the configuration, which nobody presents',
   'queue_workers.untrusted_proxies': 'addresses of machines',

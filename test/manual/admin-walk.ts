@@ -47,6 +47,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const policyData = await idOf(admin.post('policy-data', { data: {} }));
   await admin.get('policy-data/latest');
   await admin.get(`policy-data/${policyData}`);
+  const { body: events } = await admin.get('audit-events?count=true');
+  await admin.get(`audit-events/${events.data?.[0]?.id}`);
   for (const list of LISTS) {
     const query = list.replace('USER', person).replace('CLIENT', walk.clientId).replace('PROVIDER', walk.providerId);
     await admin.get(query);

@@ -18,7 +18,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, noStore, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { ADMIN_AREA_CALLBACK, ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import { type AdminAreaParts, renderAdminArea } from './admin.page.tsx';
 
 type Deps = PageDeps & { readonly parts: AdminAreaParts };
@@ -38,7 +38,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   return [
     { ...page, path: '/admin', handle: () => redirect(urls.adminArea()) },
     { ...page, path: '/admin/', handle: (context) => showAdminArea(deps, context) },
-    { ...page, path: `/${ADMIN_AREA_CALLBACK}`, handle: () => ({ status: 204, headers: CALLBACK_HEADERS }) },
+    { ...page, path: '/admin/callback', handle: () => ({ status: 204, headers: CALLBACK_HEADERS }) },
     { ...page, path: '/admin/*', handle: (context) => showAdminArea(deps, context) },
   ];
 }

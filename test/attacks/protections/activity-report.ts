@@ -29,7 +29,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
     name: 'activity-whole-lines',
     what: 'only complete log lines are parsed, not text embedded in other lines',
     attack: 75,
-    removals: [{ text: 'new RegExp(\n  `^(${TIME}) +', instead: 'new RegExp(\n  `(${TIME}) +' }],
+    removals: [{ text: 'return `^${head} ${fixed(', instead: 'return `${head} ${fixed(' }],
     test: ACTIVITY,
     testName: 'text with something before it',
   },
