@@ -30,6 +30,8 @@ export async function raceAll({ contestants, driver, postgres, size, wants, say 
       const field = contestants.filter(({ name, kind }) => kind === 'latchkey' || name in plan.peers);
       const count = isLogin ? size.logins[16] : size.warmUp;
       await warmUp({ workload: plan.workload, contestants: field, count, driver, postgres });
+      // Otherwise connections that planned a statement while its table was empty keep that plan until autovacuum runs.
+      if (plan.workload in ROWS_OF) await client.query(`analyze ${ROWS_OF[plan.workload].table}`);
       for (const [concurrency, count] of Object.entries(counts)) {
         const task = { ...plan, concurrency: Number(concurrency), count, rounds: size.rounds };
         results.push(await raceOne({ ...task, field, driver, postgres, client, say }));
