@@ -370,8 +370,15 @@ describe('every admin API operation, called by an authorized client', () => {
 /** Creates objects for operations with a body to change. Returns their IDs by resource. */
 async function existing(): Promise<Readonly<Record<string, string>>> {
   const { actor, id, token } = await personalToken();
-  const made = await new AdminClient(service, token).post('user-registration-tokens', {});
-  return { users: actor, 'personal-sessions': id, 'user-registration-tokens': made.body.data?.id ?? '' };
+  const admin = new AdminClient(service, token);
+  const made = await admin.post('user-registration-tokens', {});
+  const client = await admin.post('oauth2-clients', { client_auth_method: 'client_secret_basic' });
+  return {
+    users: actor,
+    'oauth2-clients': client.body.data?.id ?? '',
+    'personal-sessions': id,
+    'user-registration-tokens': made.body.data?.id ?? '',
+  };
 }
 
 function isNoRefusal(status: number): boolean {

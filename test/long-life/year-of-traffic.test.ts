@@ -27,7 +27,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 
 const STEP_DAYS = 20;
 const STEPS = Math.ceil(365 / STEP_DAYS);
-/** One step after the longest retention, which is for account activity. */
+/** One step after the longest retention, which is for account activity and, as configured here, audit events. */
 const FIRST_FLAT_STEP = 180 / STEP_DAYS + 1;
 
 /** Rows that do not expire, with the reason. */
@@ -72,6 +72,8 @@ beforeAll(async () => {
         { client_id: SERVER.id, client_secret: SERVER.secret, client_auth_method: 'client_secret_jwt' },
       ],
       email: mails.settings,
+      // The shortest: audit events are then kept as long as account activity.
+      retention: { audit_events: '1d' },
       account: { password_registration_enabled: true, password_recovery_enabled: true },
       experimental: { inactive_session_expiration: { ttl: '30d' } },
       rate_limiting: {
