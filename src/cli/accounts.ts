@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Foundation, openFoundation } from '#app/service/foundation.ts';
 import { openHasher, strengthWorkerUrl } from '#app/service/password-hashing.ts';
+import { adminAreaAddress } from '#config/sections/admin-area.ts';
 import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
@@ -30,6 +31,8 @@ export interface AccountDeps {
   readonly hasher: PasswordHasher;
   readonly rules: PasswordRules;
   readonly homeserver: Homeserver;
+  /** URL of the admin area; undefined if it is not served. */
+  readonly adminArea: string | undefined;
   /** Server name in `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
@@ -85,6 +88,7 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     serviceName: config.branding.serviceName,
     defaultLanguage: config.i18n.defaultLanguage,
     sendsNotices: config.email.securityNotices,
+    adminArea: adminAreaAddress(config),
     scopeRules: new ScopeRules(
       config.protocolName,
       config.oauth.resources.flatMap(({ scopes }) => scopes),

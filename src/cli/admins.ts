@@ -18,6 +18,7 @@ export async function promoteAdminCommand(deps: ManageDeps, options: AdminOption
   const isChanged = await operatorChange(deps, action, (transaction) => setAdmin(transaction, mark));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, admin: true, changed: isChanged })}\n`);
   else deps.io.stdout(`${username} ${isChanged ? 'can now' : 'can already'} request admin scopes\n`);
+  if (deps.adminArea !== undefined) deps.io.stderr(`admin area: ${deps.adminArea}\n`);
 }
 
 export interface DemoteOptions extends AdminOptions {

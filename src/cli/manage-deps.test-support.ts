@@ -17,6 +17,7 @@ export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed
     serviceName: 'Latchkey',
     listedAdmins: core.config.policy.data.adminUsers,
     defaultLanguage: 'en',
+    adminArea: undefined,
     io: {
       stdin: Readable.from([]),
       prompts: undefined,

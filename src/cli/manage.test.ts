@@ -77,6 +77,7 @@ function deps(
     serviceName: 'Latchkey',
     defaultLanguage: 'de',
     sendsNotices: false,
+    adminArea: 'https://login.example/admin/',
     scopeRules: new ScopeRules('chat', []),
     listedAdmins: [],
     homeserver: openHomeserver({ config: io.config ?? NO_HOMESERVER, clock, log: silentLog, version: '0' }),
@@ -209,7 +210,7 @@ describe('manage register-user', () => {
       admin: true,
       emails: ['ALICE@example.net', 'alice@other.example'],
     });
-    expect(output.stderr).toBe('');
+    expect(output.stderr).toBe('admin area: https://login.example/admin/\n');
     expect(await isPassword('alice', STRONG)).toBe(true);
     expect(await database.rows(emailsOf, { userId: toUuid(user?.id ?? neverId()) })).toHaveLength(2);
   });

@@ -92,6 +92,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
   }
   const result = { id: outcome.id, username, admin: isAdmin, emails: emails.map((email) => email.address) };
   deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : `${outcome.id}\t${username}\n`);
+  if (isAdmin && deps.adminArea !== undefined) deps.io.stderr(`admin area: ${deps.adminArea}\n`);
 }
 
 async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {

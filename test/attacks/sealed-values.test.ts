@@ -9,7 +9,7 @@ import {
   openRegistrationToken,
 } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { type DeviceCodeGrantRow, sealUserCode, toDeviceCodeGrant } from '#domain/authorizations/device-code-grant.ts';
-import { openSecret, sealSecret } from '#domain/clients/client.ts';
+import { openSecret, sealFormerSecret, sealSecret } from '#domain/clients/client.ts';
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { newSealedSetup, openSetup } from '#domain/second-factors/factor-setup.ts';
 import {
@@ -147,6 +147,11 @@ describe('a sealed column decrypts only in its own row and column', () => {
     const sealed = sealSecret(uuid, 'hush', TEST_KEYS);
     expect(openSecret(uuid, sealed, TEST_KEYS).reveal()).toBe('hush');
     expect(() => openSecret(other, sealed, TEST_KEYS)).toThrow();
+  });
+
+  test('of a former client secret, which is not the current one', () => {
+    const uuid = randomUUID();
+    expect(() => openSecret(uuid, sealFormerSecret(uuid, 'hush', TEST_KEYS), TEST_KEYS)).toThrow();
   });
 
   test('of the user code of a device', () => {

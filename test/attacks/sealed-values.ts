@@ -110,10 +110,18 @@ export const SEALED_VALUES: readonly SealedValue[] = [
   {
     what: 'client secret',
     file: 'src/domain/clients/client.ts',
-    label: 'associatedData(uuid)',
+    label: "associatedData(uuid, 'client_secret')",
     lifetime: ROW,
     bindings: ['client'],
     protections: ['sealed-client-secret-row'],
+  },
+  {
+    what: 'client secret before a rotation',
+    file: 'src/domain/clients/client.ts',
+    label: "associatedData(uuid, 'former_secret')",
+    lifetime: ROW,
+    bindings: ['column', 'client'],
+    protections: ['sealed-client-secret-row', 'sealed-former-secret-column'],
   },
   {
     what: 'user code of a device',

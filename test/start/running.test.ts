@@ -55,6 +55,10 @@ test('the start-up lines show the issuer as configured, for use in applications'
   expect(issuer).toBe(base.slice(0, -1));
 });
 
+test('the start-up lines contain the URL of the admin area', async () => {
+  expect(await logWith('ready at')).toContain(` admin area: ${base}admin/`);
+});
+
 test('the start-up lines name missing accounts of policy.data.admin_users (S-177)', async () => {
   expect(await logWith('policy.data.admin_users')).toMatch(
     /WARN .*startup .*manage register-user NAME.* missing=alice/,

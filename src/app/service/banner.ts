@@ -1,4 +1,5 @@
 import { connect, isIP } from 'node:net';
+import { adminAreaAddress } from '#config/sections/admin-area.ts';
 import type { HttpConfig } from '#config/sections/http.ts';
 import { hasAdmins } from '#domain/accounts/find-user.ts';
 import { lookUpHost } from '#platform/base/host-names.ts';
@@ -42,6 +43,8 @@ export async function logStartup(started: {
   }
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
   else log.info('startup', `no admin account yet; create the first one with: ${adminCommand}`);
+  const adminArea = adminAreaAddress(config);
+  if (adminArea !== undefined) log.info('startup', `admin area: ${adminArea}`);
   log.info('startup', `issuer to configure in clients, exactly as written: ${config.http.issuer}`);
   await logReady(config.http, bound, log);
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { bool, duration, mapping } from '#platform/config/values.ts';
+import type { HttpConfig } from './http.ts';
 
 export const adminAreaSection = mapping({
   enabled: bool().prefault(true).describe('Serves the admin area on the listeners with the resource `adminarea`.'),
@@ -20,4 +21,16 @@ export function adminAreaConfig(parsed: z.output<typeof adminAreaSection>) {
     maxAgeSeconds: parsed.max_age,
     requiresSecondFactor: parsed.require_second_factor,
   };
+}
+
+/** Returns the URL of the admin area; undefined if it is disabled or no listener serves it. */
+export function adminAreaAddress({
+  adminArea,
+  http,
+}: {
+  readonly adminArea: Pick<ReturnType<typeof adminAreaConfig>, 'enabled'>;
+  readonly http: Pick<HttpConfig, 'listeners' | 'publicBase'>;
+}): string | undefined {
+  const isServed = http.listeners.some(({ resources }) => resources.some(({ name }) => name === 'adminarea'));
+  return adminArea.enabled && isServed ? new URL('admin/', http.publicBase).href : undefined;
 }

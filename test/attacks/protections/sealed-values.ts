@@ -163,6 +163,19 @@ export const SEALED: readonly Protection[] = [
     testName: 'of the setup of a second factor',
   },
   {
+    name: 'sealed-former-secret-column',
+    what: 'a former client secret cannot be restored as the current one by a change of the database',
+    attack: 168,
+    removals: [
+      {
+        text: "return keys.seal('column', secret, associatedData(uuid, 'former_secret'));",
+        instead: "return keys.seal('column', secret, associatedData(uuid, 'client_secret'));",
+      },
+    ],
+    test,
+    testName: 'of a former client secret, which is not the current one',
+  },
+  {
     name: 'sealed-client-secret-row',
     what: 'a client secret can only be opened in the row of its client',
     attack: 168,
