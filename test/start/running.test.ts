@@ -21,7 +21,7 @@ beforeAll(async () => {
     data_dir: join(folder, 'data'),
     http: {
       public_base: base.slice(0, -1),
-      listeners: [{ resources: ['human', 'health', 'graphql'], binds: [{ address }] }],
+      listeners: [{ resources: ['human', 'health', 'graphql', 'adminapi', 'adminarea'], binds: [{ address }] }],
     },
     logging: { output: logFile, level: 'debug' },
     policy: { data: { admin_users: ['alice'] } },

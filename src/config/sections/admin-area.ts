@@ -32,5 +32,5 @@ export function adminAreaAddress({
   readonly http: Pick<HttpConfig, 'listeners' | 'publicBase'>;
 }): string | undefined {
   const isServed = http.listeners.some(({ resources }) => resources.some(({ name }) => name === 'adminarea'));
-  return adminArea.enabled && isServed ? new URL('admin/', http.publicBase).href : undefined;
+  return adminArea.enabled && isServed ? `${http.publicBase.replace(/\/$/, '')}/admin/` : undefined;
 }
