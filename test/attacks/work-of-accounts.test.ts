@@ -25,7 +25,9 @@ const SIGN_OUT = ['/logout', '/oauth2/logout'];
 const OPEN = [
   // The same for all users.
   ...[/^GET \/*\.well-known\//, /^GET \/(?:api\/doc|assets|client-logos)\b/],
-  ...[/^GET \/(?:account|favicon\.ico|graphql\/playground|health|oauth2\/keys\.json|robots\.txt)$/],
+  ...[
+    /^GET \/(?:account|admin|admin\/callback|favicon\.ico|graphql\/playground|health|oauth2\/keys\.json|robots\.txt)$/,
+  ],
   'GET /account/password/recovery',
   // For clients, and for tokens that are unknown here.
   /^\w+ \/oauth2\/(?:device|introspect|par|registration|registration\/:client_id|revoke|token)$/,

@@ -116,7 +116,7 @@ export const auditEventOperations: readonly Operation[] = [
     tag: AUDIT_EVENT.type,
     summary: 'Lists security events of all accounts and changes by administrators',
     description:
-      'The newest events first; `links.next` leads to older ones. A page may have fewer events than requested, or ' +
+      'The newest events first; `next` in `links` leads to older ones. A page may have fewer events than requested, or ' +
       'none, and still have a next page, because a request examines at most 20,000 events. The count stops at 10,000. ' +
       'Filters also find events of accounts and clients that no longer exist.',
     filters,
