@@ -25,10 +25,17 @@ test('a new installation has no account, and so no default password (S-172)', as
 });
 
 test('no page can create an administrator (S-172)', async () => {
-  for (const path of ['/setup', '/install', '/admin', '/admin/setup', '/api/admin/v1/setup', '/init', '/first-run']) {
+  for (const path of ['/setup', '/install', '/api/admin/v1/setup', '/init', '/first-run']) {
     for (const method of ['GET', 'POST']) {
       expect((await fetch(service.address + path, { method })).status, `${method} ${path}`).toBe(404);
     }
+  }
+});
+
+test('the admin area leads a visitor to the sign-in page (S-172)', async () => {
+  for (const path of ['/admin', '/admin/', '/admin/setup']) {
+    expect(new URL((await fetch(service.address + path)).url).pathname, path).toBe('/login');
+    expect((await fetch(service.address + path, { method: 'POST' })).status, path).toBe(405);
   }
 });
 

@@ -1,4 +1,5 @@
 import { type ClientKind, type ClientMetadata, clientKindSql } from '#domain/clients/client.ts';
+import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
@@ -84,7 +85,7 @@ export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients',
       dynamic: 'not c.is_static and c.kind is null',
       builtin: `c.kind = 'builtin'`,
     },
-    isDisabled: eitherWay('c.disabled_at is not null'),
+    isDisabled: { true: `not (${clientIsEnabled('c')})`, false: clientIsEnabled('c') },
     name: contains('client_name', 'name'),
     uri: contains('client_uri', 'uri'),
     search: `(${contains('client_name', 'search')} or ${contains('client_uri', 'search')})`,

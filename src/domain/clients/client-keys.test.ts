@@ -23,7 +23,7 @@ function client(...keys: unknown[]): Client {
   return clientOf({ jwks: { keys } });
 }
 
-function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
+function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>, kind: 'static' | 'managed' = 'static'): Client {
   const metadata = {
     token_endpoint_auth_method: 'none',
     redirect_uris: [],
@@ -34,8 +34,8 @@ function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
   };
   const row = {
     id: toUuid(newId(0)),
-    is_static: true,
-    kind: null,
+    is_static: kind === 'static',
+    kind: kind === 'managed' ? kind : null,
     former_secret_sealed: null,
     former_secret_expires_at: null,
     version: 1,
@@ -122,6 +122,15 @@ describe('published keys of a client', () => {
     return { outbound, clock, verify: async (jws: CompactJws) => await keys.verify(owner, jws) };
   }
   const unavailable = { ok: false, reason: 'keys-unavailable' };
+
+  test('of a managed client may not be on the internal network: only the operator configures such addresses', async () => {
+    const outbound = new OutboundStub();
+    outbound.publish(jwk(one, 'one'));
+    const keys = new ClientKeys(new PublishedKeys({ outbound, clock: new FakeClock() }));
+    const managed = clientOf({ jwks_uri: URI }, 'managed');
+    expect(await keys.verify(managed, await signed(one.privateKey, 'one'))).toEqual({ ok: true });
+    expect(outbound.wasConfigured).toBe(false);
+  });
 
   test('are fetched once while fresh, also by concurrent requests', async () => {
     const { outbound, clock, verify } = published();

@@ -45,7 +45,10 @@ async function post(
 }
 
 async function countClients(at: TestService = service): Promise<number> {
-  const [row] = await sql<{ count: number }>(at.database, 'select count(*)::integer as count from oauth2_clients');
+  const [row] = await sql<{ count: number }>(
+    at.database,
+    `select count(*)::integer as count from oauth2_clients where kind is distinct from 'builtin'`,
+  );
   return row?.count ?? -1;
 }
 

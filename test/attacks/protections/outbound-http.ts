@@ -77,6 +77,19 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     testName: 'a handshake, header, body or lookup that never completes ends after two or five seconds',
   },
   {
+    name: 'managed-clients-guarded',
+    what: 'the keys of a client that an administrator created are not fetched from the internal network',
+    attack: 52,
+    removals: [
+      {
+        text: "{ uri: jwksUri, isConfigured: kind === 'static' }",
+        instead: "{ uri: jwksUri, isConfigured: kind !== 'dynamic' }",
+      },
+    ],
+    test: 'src/domain/clients/client-keys.test.ts',
+    testName: 'of a managed client may not be on the internal network',
+  },
+  {
     name: 'backchannel-guard',
     what: 'logout tokens of dynamically registered clients are not sent to internal addresses',
     attack: 52,

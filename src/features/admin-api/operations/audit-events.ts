@@ -91,7 +91,10 @@ const filters = z.object({
   ),
   since: filter(instant(), 'Events at or after this time (RFC 3339).', EXAMPLE_TIME),
   until: filter(instant(), 'Events before this time (RFC 3339).', EXAMPLE_TIME),
-  outcome: filter(z.enum(['ok', 'failed'], 'must be ok or failed'), 'Events that failed, or all others (`ok`).'),
+  outcome: filter(
+    z.enum(['ok', 'failed'], 'must be ok or failed'),
+    'Events that failed (`failed`), or all others (`ok`).',
+  ),
 });
 
 function selected(values: z.output<typeof filters>): AuditEventFilter {
