@@ -165,6 +165,8 @@ describe('PATCH', () => {
     expect(second.headers.get('etag')).toBe(first.headers.get('etag'));
     expect(attributesOf(await admin.get(path))['client_name']).toBe('First');
     expect((await admin.send('PATCH', path, { client_name: 'Last' })).status).toBe(200);
+    const invalid = await admin.send('PATCH', path, { shoe_size: 43 }, { 'if-match': etag });
+    expect(errorOf(invalid), 'checked first').toMatchObject({ status: 400, source: { pointer: '/shoe_size' } });
     const wrong = await admin.send('PATCH', path, {}, { 'if-match': 'W/"1"' });
     expect(errorOf(wrong)).toMatchObject({ status: 400, code: 'invalid_precondition' });
   });

@@ -57,10 +57,12 @@ export async function changeClient(
   const locked = await lockClient(transaction, id);
   if (typeof locked === 'string') return { ok: false, reason: locked };
   const { kind, row } = locked;
-  if (versions?.includes(row.version) === false) return { ok: false, reason: 'outdated', version: row.version };
+  const isOutdated = versions?.includes(row.version) === false;
+  const outdated = { ok: false, reason: 'outdated', version: row.version } as const;
   if (kind === 'dynamic') {
     const [member] = Object.keys(patch);
-    return member === undefined ? UNCHANGED : { ok: false, reason: 'dynamic', member };
+    if (member !== undefined) return { ok: false, reason: 'dynamic', member };
+    return isOutdated ? outdated : UNCHANGED;
   }
   const before = propertiesOf(row.metadata);
   const members = mergePatch(before, patch);
@@ -73,6 +75,8 @@ export async function changeClient(
     ...(secret !== undefined && { client_secret: secret.reveal() }),
   });
   if (!parsed.ok) return { ok: false, reason: 'invalid', problem: parsed };
+  // Preconditions come after the other checks of the request (RFC 9110 13.2.1).
+  if (isOutdated) return outdated;
   const metadata = metadataOf(parsed.client);
   const changed = differingNames(before, propertiesOf(metadata));
   if (changed.length === 0) return UNCHANGED;
