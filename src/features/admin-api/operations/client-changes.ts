@@ -57,7 +57,6 @@ const secretMeta = z
   .optional()
   .describe('Only if a secret was generated.');
 
-/** Either document type may carry a merge patch. */
 const MERGE_PATCH_NOTE =
   'The body is a JSON merge patch (RFC 7396): omitted members stay as they are, and null restores the default.';
 
