@@ -228,11 +228,13 @@ create table oauth2_clients (
   former_secret_created_at timestamp with time zone,
   former_secret_last_used_at timestamp with time zone,
   former_secret_expires_at timestamp with time zone,
+  allowed_groups uuid[],
   constraint oauth2_clients_pkey PRIMARY KEY (id),
   constraint oauth2_clients_metadata_digest_key UNIQUE (metadata_digest),
   constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash),
   constraint oauth2_clients_kind_check CHECK ((kind = ANY (ARRAY['managed'::text, 'builtin'::text]))) NOT VALID
 );
+CREATE INDEX oauth2_clients_allowed_groups ON oauth2_clients USING gin (allowed_groups) WHERE (allowed_groups IS NOT NULL);
 CREATE INDEX oauth2_clients_kind ON oauth2_clients USING btree (kind, id) WHERE (kind IS NOT NULL);
 CREATE INDEX oauth2_clients_static ON oauth2_clients USING btree (id) WHERE is_static;
 
@@ -587,6 +589,19 @@ create table user_emails (
 CREATE INDEX user_emails_user_id ON user_emails USING btree (user_id, created_at);
 comment on table user_emails is 'confirmed addresses only';
 
+create table user_groups (
+  id uuid not null,
+  name text not null,
+  description text,
+  former_name text,
+  is_external boolean default false not null,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint user_groups_pkey PRIMARY KEY (id),
+  constraint user_groups_former_name_key UNIQUE (former_name),
+  constraint user_groups_name_key UNIQUE (name)
+);
+
 create table user_passkeys (
   id uuid not null,
   user_id uuid not null,
@@ -907,6 +922,22 @@ begin
         join oauth2_clients c on c.id = p.client_id
     )
     select from ancestor where not is_live
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION user_may_use_client(account uuid, own_groups text[], allowed uuid[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (
+    select from user_groups g
+     where g.id = any (allowed) and g.deleted_at is null
+       and (own_groups @> array[g.name] or own_groups @> array[g.former_name]
+            or exists (select from upstream_links l join upstream_providers p on p.id = l.provider_id
+                        where l.user_id = account and p.disabled_at is null and l.groups @> array[g.name]))
   );
 end
 $function$;

@@ -10,6 +10,7 @@ const OWNED = {
     'login_failures',
     'user_email_authentications',
     'user_emails',
+    'user_groups',
     'user_passwords',
     'user_registration_tokens',
     'user_registrations',

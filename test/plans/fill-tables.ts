@@ -103,6 +103,10 @@ function made(type: string, origin: string): string {
       return `jsonb_build_object('g', g)`;
     case 'bytea[]':
       return `array[sha256((${text})::bytea)]`;
+    case 'uuid[]':
+      return `array[md5(${text})::uuid]`;
+    case 'date':
+      return `date '2026-01-01' + g`;
     case 'text[]':
       return `array[${text}]`;
     case 'timestamp with time zone[]':
