@@ -364,6 +364,7 @@ CREATE INDEX oauth2_sessions_finished_at ON oauth2_sessions USING btree (finishe
 CREATE INDEX oauth2_sessions_live ON oauth2_sessions USING btree (id) WHERE ((finished_at IS NULL) AND (id > '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE INDEX oauth2_sessions_live_by_client ON oauth2_sessions USING btree (user_id, client_id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE UNIQUE INDEX oauth2_sessions_live_device ON oauth2_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
+CREATE INDEX oauth2_sessions_live_of_client ON oauth2_sessions USING btree (client_id, id) WHERE ((finished_at IS NULL) AND (client_id > '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE INDEX oauth2_sessions_live_of_user ON oauth2_sessions USING btree (user_id, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at < 'infinity'::timestamp with time zone));
 CREATE INDEX oauth2_sessions_live_of_users ON oauth2_sessions USING btree (created_at, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE INDEX oauth2_sessions_parent ON oauth2_sessions USING btree (parent_session_id) WHERE (parent_session_id IS NOT NULL);

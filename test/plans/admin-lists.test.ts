@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clients, MAX_LISTED_SESSIONS } from '#domain/administration/client-listing.ts';
 import { browserSessions, compatSessions, oauth2Sessions } from '#domain/administration/session-listings.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -83,6 +84,13 @@ test('the last page of active application sessions is read without sessions that
   const last = { ...WINDOW, isFromEnd: true };
   const read = await readRows((queryable) => oauth2Sessions.page(queryable, { isLive: true }, last));
   expect(read).toBe(PAGE + 1);
+});
+
+test('a list of clients counts live sessions up to its limit, without reading ended ones', async () => {
+  const read = await readRows((queryable) => clients.page(queryable, {}, WINDOW));
+  // The client with the sessions is on the page: its row, the counted sessions and the newest one.
+  expect(read).toBeGreaterThan(MAX_LISTED_SESSIONS);
+  expect(read).toBeLessThan(MAX_LISTED_SESSIONS + 20);
 });
 
 test('administrators are counted without reading other accounts', async () => {

@@ -22,6 +22,8 @@ export interface ClientRecord {
   readonly updated_at: number | null;
   readonly disabled_at: number | null;
   readonly last_used_at: number | null;
+  /** At most `MAX_COUNTED_SESSIONS`. In lists at most `MAX_LISTED_SESSIONS`. */
+  readonly active_sessions: number;
 }
 
 /** A client with all of its properties. */
@@ -35,8 +37,6 @@ export interface ClientDetailsRecord extends ClientRecord {
   readonly former_secret_expires_at: number | null;
   readonly former_secret_created_at: number | null;
   readonly former_secret_last_used_at: number | null;
-  /** At most `MAX_COUNTED_SESSIONS`. */
-  readonly active_sessions: number;
 }
 
 export interface ClientFilters {
@@ -46,17 +46,32 @@ export interface ClientFilters {
   /** `like` patterns for lower-case texts, made with `containing`. */
   readonly name: string;
   readonly uri: string;
-  /** Name or URI. */
+  /** Name, home page or redirect URI. */
   readonly search: string;
   readonly grantType: string;
   readonly hasSessions: boolean;
 }
 
 export const MAX_COUNTED_SESSIONS = 1000;
+/** A page may have 1,000 clients. */
+export const MAX_LISTED_SESSIONS = 100;
 
+const REDIRECT_URIS = `coalesce(c.metadata -> 'redirect_uris', '[]'::jsonb)`;
 const text = (name: string) => `c.metadata -> '${name}' ->> ''`;
 const contains = (name: string, parameter: string) => `lower(${text(name)}) like :${parameter}::text`;
 const times = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ms(`c.${name}`)]));
+
+// The condition on `client_id` holds for every row. It makes the planner use `oauth2_sessions_live_of_client`.
+const LIVE_SESSIONS = `from oauth2_sessions s
+  where s.client_id = c.id and ${oauthSessionIsLive('s')} and s.client_id > '00000000-0000-0000-0000-000000000000'`;
+
+function activeSessions(maximum: number): string {
+  return `(select count(*)::integer from (select ${LIVE_SESSIONS} limit ${maximum}) counted)`;
+}
+
+/** The sweep stores `last_used_at` later than the client is used. */
+const LAST_USE = `greatest(c.last_used_at, c.secret_last_used_at,
+  (select s.created_at ${LIVE_SESSIONS} order by s.id desc limit 1))`;
 
 const COLUMNS = {
   id: 'c.id',
@@ -64,17 +79,18 @@ const COLUMNS = {
   client_name: text('client_name'),
   client_uri: text('client_uri'),
   logo_uri: text('logo_uri'),
-  redirect_uris: `coalesce(c.metadata -> 'redirect_uris', '[]'::jsonb)`,
+  redirect_uris: REDIRECT_URIS,
   grant_types: `coalesce(c.metadata -> 'grant_types', '[]'::jsonb)`,
   token_endpoint_auth_method: `c.metadata ->> 'token_endpoint_auth_method'`,
   kind: clientKindSql('c'),
   is_static: 'c.is_static',
   preset: 'c.preset',
-  ...times(['created_at', 'updated_at', 'disabled_at', 'last_used_at']),
+  ...times(['created_at', 'updated_at', 'disabled_at']),
+  last_used_at: ms(LAST_USE),
 };
 
 export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients', {
-  columns: COLUMNS,
+  columns: { ...COLUMNS, active_sessions: activeSessions(MAX_LISTED_SESSIONS) },
   from: 'oauth2_clients c',
   filters: {
     // Each repeats the condition of its partial index, so that the planner uses it.
@@ -88,7 +104,8 @@ export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients',
     isDisabled: { true: `not (${clientIsEnabled('c')})`, false: clientIsEnabled('c') },
     name: contains('client_name', 'name'),
     uri: contains('client_uri', 'uri'),
-    search: `(${contains('client_name', 'search')} or ${contains('client_uri', 'search')})`,
+    search: `(${contains('client_name', 'search')} or ${contains('client_uri', 'search')}
+      or exists (select from jsonb_array_elements_text(${REDIRECT_URIS}) uri where lower(uri) like :search::text))`,
     grantType: `c.metadata -> 'grant_types' ? :grantType::text`,
     hasSessions: eitherWay(
       `exists (select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')})`,
@@ -104,9 +121,7 @@ export const clientDetails = new Listing<ClientDetailsRecord, Record<never, neve
     has_secret: 'c.client_secret_sealed is not null',
     ...times(['secret_created_at', 'secret_last_used_at']),
     ...times(['former_secret_created_at', 'former_secret_last_used_at', 'former_secret_expires_at']),
-    active_sessions: `(select count(*)::integer from (
-      select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')} limit ${MAX_COUNTED_SESSIONS}
-    ) counted)`,
+    active_sessions: activeSessions(MAX_COUNTED_SESSIONS),
   },
   from: 'oauth2_clients c',
   filters: {},

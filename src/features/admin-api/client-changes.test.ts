@@ -140,6 +140,15 @@ describe('PATCH', () => {
     expect(attributesOf(changed)['updated_at']).not.toBeNull();
   });
 
+  test('accepts the media type of merge patches, which other methods refuse', async () => {
+    const { id } = await create(WEB);
+    const type = { 'content-type': 'application/merge-patch+json' };
+    const path = `oauth2-clients/${id}`;
+    const changed = await admin.send('PATCH', path, { client_name: 'Quay' }, type);
+    expect(attributesOf(changed)).toMatchObject({ client_name: 'Quay' });
+    expect((await admin.send('POST', 'oauth2-clients', WEB, type)).status).toBe(415);
+  });
+
   test('keeps the secret, and generates one if the new method needs it', async () => {
     const confidential = await create(MACHINE);
     await admin.send('PATCH', `oauth2-clients/${confidential.id}`, { client_name: 'Renamed' });
@@ -320,10 +329,23 @@ describe('lists', () => {
       (await admin.get(`oauth2-clients?${query}`)).body.data?.map((client) => client.id) ?? [];
     expect(await ids('filter[client-kind]=managed&filter[search]=LIGHT')).toEqual([id]);
     expect(await ids('filter[search]=beacon')).toEqual([id]);
+    const redirect = await create({ ...WEB, redirect_uris: ['https://Pier.example/callback'] });
+    expect(await ids('filter[search]=pier.EXAMPLE')).toEqual([redirect.id]);
     expect(await ids('filter[client-kind]=static')).not.toContain(id);
     expect(await ids('filter[client-kind]=dynamic')).not.toContain(id);
     expect(await ids('page[first]=1000')).toContain(id);
   });
+});
+
+test('lists show active sessions and the last use', async () => {
+  const created = await create({ ...MACHINE, client_name: 'Counted' });
+  const listed = async () => {
+    const { body } = await admin.get('oauth2-clients?filter[search]=counted');
+    return body.data?.map(({ attributes }) => [attributes['active_sessions'], attributes['last_used_at']]);
+  };
+  expect(await listed()).toEqual([[0, null]]);
+  await token(created);
+  expect(await listed()).toMatchObject([[1, expect.stringContaining('T')]]);
 });
 
 test('a managed client is deleted with its sessions', async () => {

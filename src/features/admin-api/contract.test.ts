@@ -476,7 +476,17 @@ test('clients can be found by each of their filters (operations 4.9)', async () 
   expect(await found('filter[has-active-sessions]=true')).toContain(SECOND_CLIENT);
   const [listed] = (await admin.get('oauth2-clients?page[first]=1')).body.data ?? [];
   expect(Object.keys(listed?.attributes ?? {}).toSorted()).toEqual([
-    ...['client_id', 'client_name', 'client_uri', 'created_at', 'disabled_at', 'grant_types', 'is_static', 'kind'],
+    ...[
+      'active_sessions',
+      'client_id',
+      'client_name',
+      'client_uri',
+      'created_at',
+      'disabled_at',
+      'grant_types',
+      'is_static',
+      'kind',
+    ],
     ...['last_used_at', 'logo_uri', 'preset', 'redirect_uris', 'token_endpoint_auth_method', 'updated_at'],
   ]);
   expect((await admin.get(`oauth2-clients/${ABSENT}`)).status).toBe(404);

@@ -21,6 +21,7 @@ interface Service {
 }
 
 const JSON_TYPE = 'application/json';
+const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 const SCOPE = 'urn:mas:admin';
 const ULID_IN_ADDRESS = '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$';
 /** Errors of every operation. */
@@ -178,7 +179,7 @@ function addressOf({ path }: Operation): string {
 }
 
 function describeOperation(operation: Operation) {
-  const { id, tag, summary, description, path, body, example, filters, answers, errors: codes } = operation;
+  const { id, method, tag, summary, description, path, body, example, filters, answers, errors: codes } = operation;
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
@@ -199,9 +200,12 @@ function describeOperation(operation: Operation) {
     ...(body !== undefined && {
       requestBody: {
         required: !body.safeParse({}).success,
-        content: {
-          [JSON_TYPE]: { ...contentOf(jsonSchema(body, 'input'), address), ...(example !== undefined && { example }) },
-        },
+        content: Object.fromEntries(
+          (method === 'PATCH' ? [JSON_TYPE, MERGE_PATCH_TYPE] : [JSON_TYPE]).map((type) => [
+            type,
+            { ...contentOf(jsonSchema(body, 'input'), address), ...(example !== undefined && { example }) },
+          ]),
+        ),
       },
     }),
     responses: {

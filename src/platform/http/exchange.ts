@@ -9,7 +9,7 @@ import type { CookieJar, Cookies } from './cookies.ts';
 import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
-import { isChatJsonType, isJsonType, type JsonRules, parseJson } from './json-body.ts';
+import { isChatJsonType, isJsonType, isMergePatchType, type JsonRules, parseJson } from './json-body.ts';
 import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
@@ -258,15 +258,15 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
   }
 
   async readJson(rules: JsonRules = {}): Promise<unknown> {
-    const body = await this.#readJsonBody(rules.maxBytes);
+    const body = await this.#readJsonBody(rules);
     await rules.beforeParsing?.();
     return parseJson(body, rules);
   }
 
-  async readOptionalJson(): Promise<unknown> {
+  async readOptionalJson(rules: Pick<JsonRules, 'isMergePatch'> = {}): Promise<unknown> {
     // Without a body, the media type is irrelevant.
     if (this.body.announcedBytes === 0) return undefined;
-    const body = await this.#readJsonBody();
+    const body = await this.#readJsonBody(rules);
     return body.length === 0 ? undefined : parseJson(body);
   }
 
@@ -359,11 +359,12 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     return this.errorFormat === 'admin-json' ? this.#settings.maxAdminBytes : this.#settings.maxJsonBytes;
   }
 
-  async #readJsonBody(maxBytes = this.#maxJsonBytes): Promise<Buffer> {
-    const isAccepted = this.errorFormat === 'chat-json' ? isChatJsonType : isJsonType;
-    if (!isAccepted(this.request.headers['content-type'])) {
+  async #readJsonBody({ maxBytes = this.#maxJsonBytes, isMergePatch = false }: JsonRules): Promise<Buffer> {
+    const type = this.request.headers['content-type'];
+    const isJson = this.errorFormat === 'chat-json' ? isChatJsonType(type) : isJsonType(type);
+    if (!isJson && !(isMergePatch && isMergePatchType(type))) {
       throw new LatchkeyError(this.#settings.errorFormats[this.errorFormat].wrongBodyType, {
-        description: 'Content-Type must be application/json',
+        description: `Content-Type must be application/json${isMergePatch ? ' or application/merge-patch+json' : ''}`,
       });
     }
     return await this.#readBody(maxBytes);

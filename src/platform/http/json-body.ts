@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { LatchkeyError } from '#platform/base/errors.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const MERGE_PATCH_TYPE = /^application\/merge-patch\+json\s*(?:;|$)/i;
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 256;
 /** Characters that PostgreSQL cannot store or UTF-8 cannot encode. */
@@ -19,6 +20,8 @@ export interface JsonRules {
    * body.
    */
   readonly allowsRepeatedMembers?: boolean;
+  /** The body is a merge patch, and may have its own media type (RFC 7396 4). */
+  readonly isMergePatch?: boolean;
   /**
    * Runs when the body has arrived, so that callers who have reached a limit are refused before the work of parsing.
    */
@@ -36,6 +39,11 @@ export function isJsonType(contentType: string | undefined): boolean {
 /** Does the same for chat clients, which may omit the type. */
 export function isChatJsonType(contentType: string | undefined): boolean {
   return contentType === undefined || CHAT_JSON_TYPE.test(contentType.trim());
+}
+
+/** Parameters are ignored, because RFC 7396 4 defines none. */
+export function isMergePatchType(contentType: string | undefined): boolean {
+  return contentType !== undefined && MERGE_PATCH_TYPE.test(contentType.trim());
 }
 
 /**

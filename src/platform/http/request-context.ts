@@ -52,7 +52,7 @@ export interface RequestContext {
    */
   readJson(rules?: JsonRules): Promise<unknown>;
   /** Does the same, or returns undefined without a body. */
-  readOptionalJson(): Promise<unknown>;
+  readOptionalJson(rules?: Pick<JsonRules, 'isMergePatch'>): Promise<unknown>;
   /**
    * Sets the requester. The first call wins, unless `replace` is set (a request that signs a user in). The requester is
    * charged for the work of the request, unless the identity is only claimed, as for clients without a secret.

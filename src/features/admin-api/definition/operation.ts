@@ -281,7 +281,10 @@ export async function readBody<Body extends z.ZodType>(
   rules: Pick<JsonRules, 'maxMembers'> = {},
 ): Promise<z.output<Body>> {
   const optional = body.safeParse({}).success;
-  const value = optional ? await context.readOptionalJson() : await context.readJson(rules);
+  const isMergePatch = context.method === 'PATCH';
+  const value = optional
+    ? await context.readOptionalJson({ isMergePatch })
+    : await context.readJson({ ...rules, isMergePatch });
   const read = body.safeParse(value === undefined ? {} : value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;

@@ -278,7 +278,7 @@ async function shown(
 
 /** Values are checked together with the properties that the client has already. */
 async function readMembers(context: AdminCall['context']): Promise<JsonObject> {
-  const body = await context.readJson();
+  const body = await context.readJson({ isMergePatch: context.method === 'PATCH' });
   if (!isJsonObject(body)) throw invalidMember([], 'expected an object');
   return body;
 }

@@ -4,6 +4,7 @@ import {
   type ClientRecord,
   clientDetails,
   MAX_COUNTED_SESSIONS,
+  MAX_LISTED_SESSIONS,
 } from '#domain/administration/client-listing.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { propertiesOf } from '#domain/clients/client-properties.ts';
@@ -36,6 +37,11 @@ const attributes = z.object({
   updated_at: z.iso.datetime().nullable().describe('When an administrator last changed it; null: never.'),
   disabled_at: z.iso.datetime().nullable().describe('When it was disabled; null: it is enabled.'),
   last_used_at: z.iso.datetime().nullable().describe('When it was last used; null: never, or unknown.'),
+  active_sessions: z
+    .int()
+    .describe(
+      `Number of active sessions, counted up to ${MAX_LISTED_SESSIONS} in lists and else to ${MAX_COUNTED_SESSIONS}.`,
+    ),
 });
 
 function attributesOf(client: ClientRecord) {
@@ -54,6 +60,7 @@ function attributesOf(client: ClientRecord) {
     updated_at: timeOrNull(client.updated_at),
     disabled_at: timeOrNull(client.disabled_at),
     last_used_at: timeOrNull(client.last_used_at),
+    active_sessions: client.active_sessions,
   };
 }
 
@@ -83,14 +90,12 @@ export const CLIENT_DETAILS: Resource<ClientDetailsRecord> = {
   attributes: attributes
     .extend({
       secrets: z.array(secret).describe('Secrets of a managed client, without their values.'),
-      active_sessions: z.int().describe(`Number of active sessions, counted up to ${MAX_COUNTED_SESSIONS}.`),
     })
     .catchall(z.unknown()),
   attributesOf: (client, { clock }) => ({
     ...propertiesOf(client.metadata),
     ...attributesOf(client),
     secrets: secretsOf(client, clock.now()),
-    active_sessions: client.active_sessions,
   }),
   versionOf: ({ version }) => version,
 };

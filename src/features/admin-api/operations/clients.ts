@@ -35,7 +35,8 @@ export const clientOperations: readonly Operation[] = [
       disabled: filter(flag(), 'Clients that are (`true`) or are not (`false`) disabled.'),
       search: filter(
         text(255),
-        'Clients whose name or home page URL contains this text (case-insensitive): 1 to 255 characters.',
+        'Clients whose name, home page URL or a redirect URI contains this text (case-insensitive): 1 to 255 ' +
+          'characters.',
         'harbour',
       ),
       'client-name': filter(
