@@ -116,6 +116,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The device and user codes have expired (`oauth.device_code_ttl`).',
     remedy: 'Request new codes on the device.',
   },
+  group_exists: {
+    meaning: 'Another group has this name, or had it until it was renamed or deleted a moment ago.',
+    remedy: 'Use another name, or retry when `pending` of the other group is null.',
+  },
   headers_too_large: {
     meaning: 'The headers are larger than `limits.max_headers`, or there are more than 100.',
     remedy: 'Delete the cookies of this host, or raise the limit.',

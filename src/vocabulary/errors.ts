@@ -123,6 +123,13 @@ const ROWS = {
   embedding_refused: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
   expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'expired' },
   expired_token: { kind: 'refusal', status: 410, oauth: 'expired_token', page: 'device_expired' },
+  group_exists: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'another group has this name',
+  },
   headers_too_large: {
     kind: 'refusal',
     status: 431,

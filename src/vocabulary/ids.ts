@@ -21,4 +21,5 @@ export type ConsentId = Ulid<'consent'>;
 export type PendingLoginId = Ulid<'pending-login'>;
 export type AuditEventId = Ulid<'audit-event'>;
 export type DataExportId = Ulid<'data-export'>;
+export type GroupId = Ulid<'group'>;
 export type TotpEnrolmentId = Ulid<'totp-enrolment'>;

@@ -4,6 +4,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import type { UserId } from '#vocabulary/ids.ts';
+import { groupsNamed } from './groups/group.ts';
 
 export interface GroupChange {
   readonly user: UserId;
@@ -16,11 +17,14 @@ export interface GroupChange {
 }
 
 /**
- * Sets the groups of a user. Groups from upstream providers stay unchanged. Expects the caller's transaction.
+ * Sets the groups of a user, and creates records of new groups. Groups from upstream providers stay unchanged. Expects
+ * the caller's transaction.
  * @returns whether this call changed them
+ * @throws LatchkeyError `group_exists` if a group with one of the names is being deleted
  */
 export async function setGroups(transaction: Queryable, { user, groups, by, now }: GroupChange): Promise<boolean> {
-  const wanted = groups.length === 0 ? null : sortedGroups(groups);
+  const named = await groupsNamed(transaction, sortedGroups(groups), now);
+  const wanted = named.length === 0 ? null : sortedGroups(named.map(({ name }) => name));
   if ((await transaction.execute(storeGroups, { userId: toUuid(user), groups: wanted })) === 0) return false;
   await recordAuditEvent(transaction, { kind: 'groups_changed', at: now, userId: user, ...by });
   return true;

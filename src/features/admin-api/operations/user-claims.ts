@@ -94,7 +94,7 @@ export const userClaimOperations: readonly Operation[] = [
     resource: USER_GROUPS,
     source,
     body: groupsBody,
-    errors: ['invalid_body'],
+    errors: ['invalid_body', 'group_exists'],
     run: async (call, { id }, action) => {
       const { core, context, caller } = call;
       const { groups } = await readBody(context, groupsBody);

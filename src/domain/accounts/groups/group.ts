@@ -1,0 +1,95 @@
+/**
+ * Groups as records (decision 0043). A record gives a name an ID, which clients and invitations refer to. Accounts list
+ * their groups by name.
+ */
+import { groupExists } from '#domain/records/liveness/groups.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { newIdSql, statement } from '#platform/postgres/statement.ts';
+import type { GroupId } from '#vocabulary/ids.ts';
+
+export interface Group {
+  readonly id: GroupId;
+  /** The current name: a name from before a rename finds the same group until all members are rewritten. */
+  readonly name: string;
+}
+
+interface NamedGroup extends Group {
+  /** Nobody is a member, and nobody can be added. */
+  readonly isBeingDeleted: boolean;
+}
+
+/**
+ * Returns the groups with these names in the same order, creating missing records in the same statement. Expects the
+ * caller's transaction: the records cannot be renamed or deleted before it ends. Two names may return one group.
+ * @param names valid according to `isGroupName`; @param now milliseconds since the epoch
+ */
+export async function findOrCreateGroups(
+  transaction: Queryable,
+  names: readonly string[],
+  now: number,
+): Promise<readonly NamedGroup[]> {
+  if (names.length === 0) return [];
+  const rows = await transaction.rows(findOrCreate, { names, now: new Date(now) });
+  return rows.map(({ id, name, is_deleted: isBeingDeleted }) => ({ id: fromUuid(id), name, isBeingDeleted }));
+}
+
+/**
+ * Like `findOrCreateGroups`, for changes that can be rejected.
+ * @throws LatchkeyError `group_exists` if a group with one of the names is being deleted
+ */
+export async function groupsNamed(
+  transaction: Queryable,
+  names: readonly string[],
+  now: number,
+): Promise<readonly Group[]> {
+  const groups = await findOrCreateGroups(transaction, names, now);
+  if (groups.some(({ isBeingDeleted }) => isBeingDeleted)) {
+    throw new LatchkeyError('group_exists', { description: 'a group with this name is being deleted; retry later' });
+  }
+  return groups;
+}
+
+/** Returns the names of the groups that exist, by ID. */
+export async function namesOfGroups(
+  database: Queryable,
+  ids: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database.rows(findNames, { ids: ids.map(toUuid) });
+  return new Map(rows.map(({ id, name }) => [fromUuid<'group'>(id), name]));
+}
+
+// The locks on found records make renames and deletions wait, and wait for them: after a rename, a name is free again.
+const findOrCreate = statement<
+  { id: string; name: string; is_deleted: boolean },
+  { readonly names: readonly string[]; readonly now: Date }
+>(
+  'find-or-create-groups',
+  `with named as materialized (
+     select n.place, coalesce(renamed.name, n.name) as name
+       from unnest(:names::text[]) with ordinality n (name, place)
+       left join user_groups renamed on renamed.former_name = n.name
+   ), found as materialized (
+     select g.id, g.name, g.deleted_at is not null as is_deleted
+       from user_groups g where g.name in (select named.name from named) for key share
+   ), created as (
+     insert into user_groups as g (id, name, created_at)
+     select ${newIdSql(':now::timestamptz')}, missing.name, :now::timestamptz
+       from (select named.name from named except select found.name from found order by 1) missing
+     on conflict (name) do update set name = excluded.name
+     returning g.id, g.name, g.deleted_at is not null as is_deleted
+   )
+   select g.id, g.name, g.is_deleted
+     from named join (
+       select found.id, found.name, found.is_deleted from found
+       union all select created.id, created.name, created.is_deleted from created
+     ) g on g.name = named.name
+    order by named.place`,
+);
+
+const findNames = statement<{ id: string; name: string }, { readonly ids: readonly string[] }>(
+  'find-group-names',
+  `select g.id, g.name from user_groups g where g.id = any(:ids::uuid[]) and ${groupExists('g')}`,
+);
