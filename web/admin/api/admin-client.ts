@@ -11,6 +11,8 @@ export type Problem =
       readonly code: string;
       readonly status: number;
       readonly detail: string | undefined;
+      /** The member of the body that was rejected (RFC 6901), for example `/username`. */
+      readonly pointer: string | undefined;
       /** Identifies the request in the log. */
       readonly requestId: string | undefined;
     };
@@ -22,7 +24,18 @@ export type Answer<Data> =
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 interface ErrorDocument {
-  readonly errors?: readonly { readonly code?: string; readonly title?: string; readonly id?: string }[];
+  readonly errors?: readonly {
+    readonly code?: string;
+    readonly title?: string;
+    readonly id?: string;
+    readonly source?: { readonly pointer?: string };
+  }[];
+}
+
+/** What else a change says. */
+interface ChangeOptions {
+  /** The change is rejected if the record has another version (RFC 9110 13.1.1). */
+  readonly ifMatch?: string | undefined;
 }
 
 /** Calls the admin API. Gets its access tokens itself. */
@@ -40,15 +53,51 @@ export class AdminClient {
 
   /** @param path below the API, with its query */
   async get<Data>(path: string, signal?: AbortSignal): Promise<Answer<Data>> {
-    return await this.#send<Data>(path, { method: 'GET', ...(signal !== undefined && { signal }) });
+    return await this.#send(path, { method: 'GET', ...(signal !== undefined && { signal }) }, (of) => of.json());
+  }
+
+  /** Reads a file instead of a document. */
+  async getFile(path: string, accept: string): Promise<Answer<Blob>> {
+    return await this.#send(path, { method: 'GET', headers: { accept } }, (of) => of.blob());
   }
 
   async post<Data>(path: string, body: object = {}): Promise<Answer<Data>> {
-    const headers = { 'content-type': 'application/json' };
-    return await this.#send<Data>(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return await this.#change('POST', path, body);
   }
 
-  async #send<Data>(path: string, init: RequestInit, isRepeated = false): Promise<Answer<Data>> {
+  async put<Data>(path: string, body: object = {}): Promise<Answer<Data>> {
+    return await this.#change('PUT', path, body);
+  }
+
+  async patch<Data>(path: string, body: object, options: ChangeOptions = {}): Promise<Answer<Data>> {
+    return await this.#change('PATCH', path, body, options);
+  }
+
+  async delete(path: string): Promise<Answer<undefined>> {
+    return await this.#change('DELETE', path, undefined);
+  }
+
+  async #change<Data>(
+    method: string,
+    path: string,
+    body: object | undefined,
+    { ifMatch }: ChangeOptions = {},
+  ): Promise<Answer<Data>> {
+    const headers = {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    };
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    return await this.#send(path, init, (of) => (of.status === 204 ? undefined : of.json()));
+  }
+
+  /** @param read reads the body of a success response */
+  async #send<Data>(
+    path: string,
+    init: RequestInit,
+    read: (response: Response) => Promise<Data> | Data,
+    isRepeated = false,
+  ): Promise<Answer<Data>> {
     const access = await this.#token.get();
     if (!access.ok) return this.#withoutAccess(access.refusal);
     const headers = { accept: 'application/json', ...init.headers, authorization: `Bearer ${access.token}` };
@@ -61,12 +110,12 @@ export class AdminClient {
     if (response.status === 401) {
       // The session or the token has ended. The request was not carried out, so it can be sent once more.
       this.#token.drop(access.token);
-      if (!isRepeated) return await this.#send<Data>(path, init, true);
+      if (!isRepeated) return await this.#send(path, init, read, true);
       return this.#withoutAccess({ kind: 'sign-in' });
     }
     if (response.ok) {
       try {
-        return { ok: true, data: await response.json() };
+        return { ok: true, data: await read(response) };
       } catch {
         // The connection was lost, or the user has left the page, before the whole body arrived.
         return { ok: false, problem: { kind: 'network' } };
@@ -90,6 +139,7 @@ async function problemOf(response: Response): Promise<Extract<Problem, { readonl
     code: error?.code ?? '',
     status: response.status,
     detail: error?.title,
+    pointer: error?.source?.pointer,
     requestId: error?.id,
   };
 }

@@ -2,7 +2,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import type { Answer, Problem } from '../api/admin-client.ts';
+import { TextField } from '../../components/fields.tsx';
+import { Form } from '../../components/form.tsx';
+import type { Answer } from '../api/admin-client.ts';
+import { useChange } from '../api/use-change.ts';
 import { useAnnounce } from '../frame/live.tsx';
 import { useTexts } from '../i18n/translations.ts';
 import { ProblemNotice } from './loaded.tsx';
@@ -13,6 +16,8 @@ export function Confirm({
   action,
   kind,
   done,
+  typed,
+  fields,
   onConfirm,
   onDone,
   onClose,
@@ -25,6 +30,10 @@ export function Confirm({
   kind: 'primary' | 'danger';
   /** Reported after success. */
   done: string;
+  /** For an irreversible action: the name of the object, which the user must type. */
+  typed?: string;
+  /** Choices that belong to the action. */
+  fields?: ComponentChildren;
   onConfirm: () => Promise<Answer<unknown>>;
   onDone: () => void;
   onClose: () => void;
@@ -33,33 +42,49 @@ export function Confirm({
 }): VNode {
   const { t } = useTexts();
   const announce = useAnnounce();
-  const [isPending, setPending] = useState(false);
-  const [problem, setProblem] = useState<Problem | undefined>();
+  const { isPending, problem, send } = useChange();
+  const [text, setText] = useState('');
+  const [error, setError] = useState<string | undefined>();
   const confirm = async (): Promise<void> => {
-    setPending(true);
-    setProblem(undefined);
-    const answer = await onConfirm();
-    setPending(false);
-    if (!answer.ok) {
-      setProblem(answer.problem);
+    if (typed !== undefined && text.trim() !== typed) {
+      setError(t('admin.confirm.mismatch', { name: typed }));
+      document.getElementById('confirm-name')?.focus();
       return;
     }
+    const answer = await send(onConfirm);
+    if (!answer.ok) return;
     onClose();
     onDone();
     announce(done);
   };
   return (
     <Dialog title={title} isPending={isPending} onClose={onClose}>
-      <p>{children}</p>
-      {problem !== undefined && <ProblemNotice problem={problem} />}
-      <div class="dialog-buttons">
-        <Button kind={kind} isPending={isPending} onClick={() => void confirm()}>
-          {action}
-        </Button>
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {t('admin.cancel')}
-        </Button>
-      </div>
+      <Form isPending={isPending} onSubmit={confirm}>
+        <p>{children}</p>
+        {fields}
+        {typed !== undefined && (
+          <TextField
+            name="confirm-name"
+            label={t('admin.confirm.type', { name: typed })}
+            autocomplete="off"
+            value={text}
+            error={error}
+            onInput={(value) => {
+              setText(value);
+              setError(undefined);
+            }}
+          />
+        )}
+        {problem !== undefined && <ProblemNotice problem={problem} />}
+        <div class="dialog-buttons">
+          <Button kind={kind} isPending={isPending}>
+            {action}
+          </Button>
+          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+            {t('admin.cancel')}
+          </Button>
+        </div>
+      </Form>
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { Button } from '../../components/button.tsx';
 import type { Problem } from '../api/admin-client.ts';
 import type { ReadResource } from '../api/use-resource.ts';
-import { useTexts } from '../i18n/translations.ts';
+import { type AdminKey, useTexts } from '../i18n/translations.ts';
 
 const PATIENCE_MS = 200;
 
@@ -60,27 +60,38 @@ export function ProblemNotice({
   /** An action, such as a button. */
   children?: ComponentChildren;
 }): VNode {
-  const text = useProblemText(problem);
+  const textOf = useProblemText();
   return (
     <div role="alert">
       <Notice kind="danger">
-        <p>{text}</p>
+        <p>{textOf(problem)}</p>
         {children}
       </Notice>
     </div>
   );
 }
 
-function useProblemText(problem: Problem): string {
+/** Returns a function that explains a problem in the user's language. */
+export function useProblemText(): (problem: Problem) => string {
   const { t } = useTexts();
-  switch (problem.kind) {
-    case 'network':
-      return t('admin.problem.network');
-    case 'no-access':
-      return t('admin.problem.no_access');
-    case 'refused':
-      if (problem.code === 'not_found') return t('admin.problem.not_found');
-      if (problem.code === 'rate_limited') return t('admin.problem.rate_limited');
-      return t('admin.problem.general', { detail: problem.detail ?? problem.code, request: problem.requestId ?? '–' });
-  }
+  return (problem) => {
+    switch (problem.kind) {
+      case 'network':
+        return t('admin.problem.network');
+      case 'no-access':
+        return t('admin.problem.no_access');
+      case 'refused': {
+        const { code, detail, requestId } = problem;
+        const key = TEXTS[code];
+        if (key !== undefined) return t(key);
+        return t('admin.problem.general', { detail: detail ?? code, request: requestId ?? '–' });
+      }
+    }
+  };
 }
+
+/** Texts of error codes. Others show what the API says. */
+const TEXTS: Readonly<Record<string, AdminKey>> = {
+  not_found: 'admin.problem.not_found',
+  rate_limited: 'admin.problem.rate_limited',
+};

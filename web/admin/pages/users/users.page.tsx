@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router';
 import { withParameters } from '../../api/admin-client.ts';
 import type { Count, List, Resource, User } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
+import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -17,6 +18,16 @@ const PAGE_SIZE = 25;
 
 const LISTS = new Responses<List<User>>();
 const COUNTS = new Responses<Count>();
+
+/** Names of the API, so that programs can read the file in every language. */
+const CSV_COLUMNS: readonly CsvColumn<User>[] = [
+  { name: 'id', value: ({ id }) => id },
+  { name: 'username', value: ({ attributes }) => attributes.username },
+  { name: 'admin', value: ({ attributes }) => String(attributes.admin) },
+  { name: 'created_at', value: ({ attributes }) => attributes.created_at },
+  { name: 'locked_at', value: ({ attributes }) => attributes.locked_at },
+  { name: 'deactivated_at', value: ({ attributes }) => attributes.deactivated_at },
+];
 
 /** All accounts, with search and filters. */
 export function Users(): VNode {
@@ -37,6 +48,7 @@ export function Users(): VNode {
     <>
       <PageTitle title={t('admin.users.title')}>
         {count !== undefined && <span class="meta">{t('admin.users.count', { count })}</span>}
+        <CsvButton file="users" path="users" parameters={asked} columns={CSV_COLUMNS} />
       </PageTitle>
       <FilterBar
         searchLabel={t('admin.users.search')}
