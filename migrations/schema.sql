@@ -229,6 +229,7 @@ create table oauth2_clients (
   former_secret_last_used_at timestamp with time zone,
   former_secret_expires_at timestamp with time zone,
   allowed_groups uuid[],
+  overrides jsonb,
   constraint oauth2_clients_pkey PRIMARY KEY (id),
   constraint oauth2_clients_metadata_digest_key UNIQUE (metadata_digest),
   constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash),

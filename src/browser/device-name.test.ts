@@ -28,6 +28,7 @@ function called(client_name: Readonly<Record<string, string>>): Client {
       client_secret_sealed: null,
       document_url: null,
       document_fresh_until: null,
+      overrides: null,
       metadata,
     },
     TEST_KEYS,

@@ -33,6 +33,8 @@ export interface AccountDeps {
   readonly homeserver: Homeserver;
   /** URL of the admin area; undefined if it is not served. */
   readonly adminArea: string | undefined;
+  /** `http.public_base`. */
+  readonly publicBase: string;
   /** Server name in `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
@@ -89,6 +91,7 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     defaultLanguage: config.i18n.defaultLanguage,
     sendsNotices: config.email.securityNotices,
     adminArea: adminAreaAddress(config),
+    publicBase: config.http.publicBase,
     scopeRules: new ScopeRules(
       config.protocolName,
       config.oauth.resources.flatMap(({ scopes }) => scopes),

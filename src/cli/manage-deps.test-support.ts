@@ -18,6 +18,7 @@ export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed
     listedAdmins: core.config.policy.data.adminUsers,
     defaultLanguage: 'en',
     adminArea: undefined,
+    publicBase: 'https://login.example/',
     io: {
       stdin: Readable.from([]),
       prompts: undefined,

@@ -78,6 +78,7 @@ function deps(
     defaultLanguage: 'de',
     sendsNotices: false,
     adminArea: 'https://login.example/admin/',
+    publicBase: 'https://login.example/',
     scopeRules: new ScopeRules('chat', []),
     listedAdmins: [],
     homeserver: openHomeserver({ config: io.config ?? NO_HOMESERVER, clock, log: silentLog, version: '0' }),

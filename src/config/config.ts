@@ -19,7 +19,7 @@ import { accountConfig, accountSection } from './sections/account.ts';
 import { adminAreaConfig, adminAreaSection } from './sections/admin-area.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
 import { captchaConfig, captchaSection } from './sections/captcha.ts';
-import { clientsSection, staticClientConfig } from './sections/clients.ts';
+import { clientsSection, redirectUrisOfService, staticClientConfig } from './sections/clients.ts';
 import { compatConfig, compatSection } from './sections/compat.ts';
 import { databaseConfig, databaseSection } from './sections/database.ts';
 import { emailConfig, emailSection } from './sections/email.ts';
@@ -140,7 +140,16 @@ const withAdminAreaRule = rule(sections, ['account', 'admin_area'], ({ account, 
   problem(['admin_area', 'require_second_factor'], 'requires account.second_factor "optional" or "required"');
 });
 
-const checked = rule(withAdminAreaRule, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
+const withOwnUrisRule = rule(withAdminAreaRule, ['clients', 'http'], ({ clients, http }, problem) => {
+  const base = http.public_base;
+  if (base === undefined) return;
+  for (const [index, { redirect_uris }] of clients.entries()) {
+    for (const { path, message } of redirectUrisOfService(redirect_uris, base))
+      problem(['clients', index, ...path], message);
+  }
+});
+
+const checked = rule(withOwnUrisRule, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
   if (telemetry.metrics.exporter === 'prometheus') return;
   for (const [listener, { resources }] of (http.listeners ?? []).entries()) {
     const index = resources.findIndex((resource) => resourceName(resource) === 'prometheus');

@@ -49,6 +49,19 @@ describe('http', () => {
     expect(problemsIn(listeners('human, adminarea, adminapi'))).toEqual([]);
   });
 
+  test('a client cannot pass for the admin area (S-196)', () => {
+    const client = (members: string) =>
+      `http: {public_base: "https://auth.example/base"}\nclients: [{client_id: ${ULID}, client_auth_method: none, ${members}}]`;
+    expect(problemsIn(client('redirect_uris: ["https://AUTH.example:443/base/%61dmin/x"]'))).toEqual([
+      'clients[0].redirect_uris[0]: is a URL of the admin area',
+    ]);
+    expect(problemsIn(client('redirect_uris: ["https://auth.example/base/administer"]'))).toEqual([]);
+    expect(problemsIn(client('client_name: "L\u0430tchkey  Administrati\u043en"'))).toEqual([
+      'clients[0].client_name: is the name of the admin area',
+    ]);
+    expect(problemsIn(client('client_name: Latchkey'))).toEqual([]);
+  });
+
   test('the admin area cannot require a second factor that nobody can have', () => {
     const settings = (factor: string) =>
       `account: {second_factor: ${factor}}\nadmin_area: {require_second_factor: true}`;

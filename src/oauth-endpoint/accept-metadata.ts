@@ -6,7 +6,9 @@ import { findBan } from '#domain/policy/requester-policy.ts';
 import { moduleSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { builtinNameProblem, builtinRedirectUriProblem } from '#protocol/oauth/builtin-clients.ts';
 import { REGISTRABLE_GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
+import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
 import {
   parseRegistration,
   type RegisteredMetadata,
@@ -31,7 +33,7 @@ export function metadataDeps(core: Core): MetadataDeps {
  * @throws LatchkeyError for the application's developer
  */
 export async function acceptMetadata(
-  { clock, moduleRules, policy, rules, signingKeys, statements }: MetadataDeps,
+  { clock, config, moduleRules, policy, rules, signingKeys, statements }: MetadataDeps,
   { clientAddress, userAgent }: RequestContext,
   body: object,
   documentUrl?: string,
@@ -50,6 +52,7 @@ export async function acceptMetadata(
     signingAlgorithms: signingKeys.algorithms(),
     documentUrl,
   });
+  refuseBuiltinClient(metadata, config.http.publicBase);
   const requester = requesterInput(clientAddress, userAgent);
   const found = await moduleRules.judge('clientRegistration', {
     client_metadata: { ...(documentUrl !== undefined && { client_id: documentUrl }), ...structuredClone(metadata) },
@@ -57,6 +60,19 @@ export async function acceptMetadata(
   });
   if (found.length > 0) throw refusedByModule(found);
   return metadata;
+}
+
+/** Refuses clients that would pass for one of the service's own (security S-196). */
+function refuseBuiltinClient({ client_name: names = {}, redirect_uris }: RegisteredMetadata, publicBase: string): void {
+  for (const name of Object.values(names)) {
+    const problem = builtinNameProblem(name);
+    if (problem !== undefined) throw invalidMetadata('client_name', problem);
+  }
+  for (const uri of redirect_uris) {
+    const problem = builtinRedirectUriProblem(uri, publicBase);
+    if (problem !== undefined)
+      throw new LatchkeyError('invalid_redirect_uri', { description: `redirect_uris: ${problem}` });
+  }
 }
 
 /** The built-in rule judges only a client's URLs. */

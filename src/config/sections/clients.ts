@@ -23,7 +23,11 @@ import {
   MANDATORY_ALGORITHM,
   SIGNING_ALGORITHMS,
 } from '#protocol/jose/signing-algorithms.ts';
-import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
+import {
+  ADMIN_AREA_CLIENT_ID,
+  builtinNameProblem,
+  builtinRedirectUriProblem,
+} from '#protocol/oauth/builtin-clients.ts';
 import {
   assertionAlgorithms,
   CONFIDENTIAL_AUTH_METHODS,
@@ -130,7 +134,13 @@ const client = mapping({
     .describe(
       'The client requires `sid` in logout tokens. Every logout token contains it, with or without this setting.',
     ),
-  client_name: text({ maximum: 255 }).optional().describe('Name shown to users.'),
+  client_name: text({ maximum: 255 })
+    .superRefine((name, context) => {
+      const problem = builtinNameProblem(name);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .optional()
+    .describe('Name shown to users.'),
   application_type: choice(['web', 'native'])
     .optional()
     .describe(
@@ -344,14 +354,26 @@ export type ClientParsing =
   | { readonly ok: false; readonly path: readonly PropertyKey[]; readonly message: string };
 
 /** Parses a client from outside of the configuration by the same rules. @param members of one entry of `clients` */
-export function parseClient(members: Readonly<Record<string, unknown>>): ClientParsing {
+export function parseClient(members: Readonly<Record<string, unknown>>, publicBase: string): ClientParsing {
   if ('client_secret_file' in members) return { ok: false, path: ['client_secret_file'], message: 'unknown member' };
   const parsed = withProfileRule.safeParse(members);
-  if (parsed.success) return { ok: true, client: staticClientConfig(parsed.data) };
+  if (parsed.success) {
+    const [found] = redirectUrisOfService(parsed.data.redirect_uris, publicBase);
+    if (found !== undefined) return { ok: false, ...found };
+    return { ok: true, client: staticClientConfig(parsed.data) };
+  }
   const [issue] = parsed.error.issues;
   if (issue?.code === 'unrecognized_keys')
     return { ok: false, path: issue.keys.slice(0, 1), message: 'unknown member' };
   return { ok: false, path: issue?.path ?? [], message: issue?.message ?? 'cannot be parsed' };
+}
+
+/** Finds redirect URIs that belong to the service itself. */
+export function redirectUrisOfService(redirectUris: readonly string[], publicBase: string) {
+  return redirectUris.flatMap((uri, index) => {
+    const message = builtinRedirectUriProblem(uri, publicBase);
+    return message === undefined ? [] : [{ path: ['redirect_uris', index], message }];
+  });
 }
 
 export type StaticClientConfig = Immutable<ReturnType<typeof staticClientConfig>>;

@@ -1,4 +1,10 @@
-import { type ClientKind, type ClientMetadata, clientKindSql } from '#domain/clients/client.ts';
+import {
+  type ClientKind,
+  type ClientMetadata,
+  type ClientOverrides,
+  clientKindSql,
+  shownTextSql,
+} from '#domain/clients/client.ts';
 import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
@@ -30,6 +36,7 @@ export interface ClientRecord {
 export interface ClientDetailsRecord extends ClientRecord {
   readonly version: number;
   readonly metadata: ClientMetadata;
+  readonly overrides: ClientOverrides | null;
   readonly has_secret: boolean;
   readonly secret_created_at: number | null;
   readonly secret_last_used_at: number | null;
@@ -57,8 +64,8 @@ export const MAX_COUNTED_SESSIONS = 1000;
 export const MAX_LISTED_SESSIONS = 100;
 
 const REDIRECT_URIS = `coalesce(c.metadata -> 'redirect_uris', '[]'::jsonb)`;
-const text = (name: string) => `c.metadata -> '${name}' ->> ''`;
-const contains = (name: string, parameter: string) => `lower(${text(name)}) like :${parameter}::text`;
+const contains = (name: 'client_name' | 'client_uri', parameter: string) =>
+  `lower(${shownTextSql('c', name)}) like :${parameter}::text`;
 const times = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ms(`c.${name}`)]));
 
 // The condition on `client_id` holds for every row. It makes the planner use `oauth2_sessions_live_of_client`.
@@ -76,9 +83,9 @@ const LAST_USE = `greatest(c.last_used_at, c.secret_last_used_at,
 const COLUMNS = {
   id: 'c.id',
   document_url: 'c.document_url',
-  client_name: text('client_name'),
-  client_uri: text('client_uri'),
-  logo_uri: text('logo_uri'),
+  client_name: shownTextSql('c', 'client_name'),
+  client_uri: shownTextSql('c', 'client_uri'),
+  logo_uri: shownTextSql('c', 'logo_uri'),
   redirect_uris: REDIRECT_URIS,
   grant_types: `coalesce(c.metadata -> 'grant_types', '[]'::jsonb)`,
   token_endpoint_auth_method: `c.metadata ->> 'token_endpoint_auth_method'`,
@@ -118,6 +125,7 @@ export const clientDetails = new Listing<ClientDetailsRecord, Record<never, neve
     ...COLUMNS,
     version: 'c.version',
     metadata: 'c.metadata',
+    overrides: 'c.overrides',
     has_secret: 'c.client_secret_sealed is not null',
     ...times(['secret_created_at', 'secret_last_used_at']),
     ...times(['former_secret_created_at', 'former_secret_last_used_at', 'former_secret_expires_at']),

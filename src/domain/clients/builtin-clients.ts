@@ -5,7 +5,12 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
-import { ADMIN_AREA_CALLBACK, ADMIN_AREA_CLIENT_ID, ADMIN_AREA_SCOPE } from '#protocol/oauth/builtin-clients.ts';
+import {
+  ADMIN_AREA_CALLBACK,
+  ADMIN_AREA_CLIENT_ID,
+  ADMIN_AREA_NAME,
+  ADMIN_AREA_SCOPE,
+} from '#protocol/oauth/builtin-clients.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ClientMetadata } from './client.ts';
 
@@ -40,7 +45,7 @@ export async function syncBuiltinClient(
 
 function adminAreaMetadata(publicBase: string): ClientMetadata {
   return {
-    client_name: { '': 'Latchkey administration' },
+    client_name: { '': ADMIN_AREA_NAME },
     application_type: 'web',
     token_endpoint_auth_method: 'none',
     redirect_uris: [publicBase + ADMIN_AREA_CALLBACK],

@@ -43,6 +43,7 @@ function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>, kind: 'static
     metadata,
     document_url: null,
     document_fresh_until: null,
+    overrides: null,
   };
   return clientOfRow(row, keyRing);
 }

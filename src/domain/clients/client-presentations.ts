@@ -4,6 +4,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
+import { shownTextSql } from './client.ts';
 import { clientIdentifier } from './client-names.ts';
 
 /** How a client presents itself to users. Values are as registered; pages sanitize them. */
@@ -41,8 +42,8 @@ export interface PresentationJson {
  * `oauth2_clients`
  */
 export function presentationColumn(client: string): string {
-  const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'];
-  const members = texts.map((name) => `'${name}', ${client}.metadata -> '${name}' ->> ''`);
+  const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const;
+  const members = texts.map((name) => `'${name}', ${shownTextSql(client, name)}`);
   const others = ['redirect_uris', 'application_type'].map((name) => `'${name}', ${client}.metadata -> '${name}'`);
   const url = `'document_url', ${client}.document_url`;
   const isVouchedFor = `'is_vouched_for', ${clientIsVouchedFor(client)}`;

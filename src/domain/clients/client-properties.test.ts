@@ -35,10 +35,10 @@ test('properties survive being stored and read: a change of one property changes
     fc.property(properties, (given) => {
       const usesSecret = given.client_auth_method !== 'none';
       const identity = { client_id: newId(0), ...(usesSecret && { client_secret: 'x'.repeat(64) }) };
-      const parsed = parseClient({ ...identity, ...given });
+      const parsed = parseClient({ ...identity, ...given }, 'https://login.example/');
       if (!parsed.ok) throw new Error(`${String(parsed.path)}: ${parsed.message}`);
       const metadata = metadataOf(parsed.client);
-      const again = parseClient({ ...identity, ...propertiesOf(metadata) });
+      const again = parseClient({ ...identity, ...propertiesOf(metadata) }, 'https://login.example/');
       if (!again.ok) throw new Error(`${String(again.path)}: ${again.message}`);
       expect(metadataOf(again.client)).toEqual(metadata);
     }),

@@ -1,6 +1,7 @@
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
+import { canonicalJson } from './canonical-json.ts';
 import type { ClientMetadata } from './client.ts';
 
 /** Converts the properties of a configured or managed client to the stored metadata. */
@@ -77,4 +78,10 @@ export function propertiesOf(metadata: ClientMetadata): ClientProperties {
     else properties[name] = text;
   }
   return properties;
+}
+
+/** Returns the names of the properties that differ, sorted. */
+export function differingNames(before: ClientProperties, after: ClientProperties): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(after[name] ?? null)).sort();
 }

@@ -197,6 +197,15 @@ export interface ClientMetadata {
   readonly strict_auth_method?: boolean;
 }
 
+/**
+ * The `overrides` column: what an administrator shows users about a dynamic client instead of its metadata, which the
+ * client may replace at any time.
+ */
+export interface ClientOverrides {
+  readonly client_name?: string;
+  readonly logo_uri?: string;
+}
+
 export interface ClientRow {
   readonly id: string;
   readonly is_static: boolean;
@@ -208,6 +217,7 @@ export interface ClientRow {
   readonly former_secret_sealed: Buffer | null;
   readonly former_secret_expires_at: number | null;
   readonly metadata: ClientMetadata;
+  readonly overrides: ClientOverrides | null;
   /** Null, like the next: the client has no metadata document. */
   readonly document_url: string | null;
   readonly document_fresh_until: number | null;
@@ -216,7 +226,7 @@ export interface ClientRow {
 /** Returns the columns of a `ClientRow`. @param client alias of `oauth2_clients` */
 export function clientColumns(client: string): string {
   const secrets = ['client_secret_sealed', 'former_secret_sealed'];
-  const columns = ['id', 'is_static', 'kind', 'version', ...secrets, 'metadata', 'document_url'];
+  const columns = ['id', 'is_static', 'kind', 'version', ...secrets, 'metadata', 'overrides', 'document_url'];
   const times = ['former_secret_expires_at', 'document_fresh_until'];
   return [
     ...columns.map((name) => `${client}.${name}`),
@@ -229,7 +239,7 @@ export function clientColumns(client: string): string {
  * @throws Error if its secret cannot be decrypted because the operator lost or changed the encryption key
  */
 export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
-  const { metadata } = row;
+  const { metadata, overrides } = row;
   const id = fromUuid<'client'>(row.id);
   const url = row.document_url;
   const kind = kindOf(row);
@@ -251,9 +261,9 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     grantTypes: [...metadata.grant_types, ...(tokenExchange === undefined ? [] : [TOKEN_EXCHANGE_GRANT_TYPE])],
     scope: metadata.scope?.split(' '),
     tokenExchange,
-    name: metadata.client_name ?? {},
+    name: overrides?.client_name === undefined ? (metadata.client_name ?? {}) : { '': overrides.client_name },
     clientUri: metadata.client_uri?.[''],
-    logoUri: metadata.logo_uri?.[''],
+    logoUri: overrides?.logo_uri ?? metadata.logo_uri?.[''],
     policyUri: metadata.policy_uri?.[''],
     tosUri: metadata.tos_uri?.[''],
     isFirstParty: metadata.first_party ?? false,
@@ -285,6 +295,17 @@ export function kindOf({ is_static, kind }: Pick<ClientRow, 'is_static' | 'kind'
 export function clientKindSql(client: string): string {
   return `coalesce(${client}.kind, case when ${client}.is_static then 'static' else 'dynamic' end)`;
 }
+
+/**
+ * Returns a text that users see about a client, as an expression: the administrator's, or the untagged one of its
+ * metadata. @param client alias of `oauth2_clients`
+ */
+export function shownTextSql(client: string, name: ShownText): string {
+  const own = `${client}.metadata -> '${name}' ->> ''`;
+  return name === 'client_name' || name === 'logo_uri' ? `coalesce(${client}.overrides ->> '${name}', ${own})` : own;
+}
+
+type ShownText = 'client_name' | 'client_uri' | 'logo_uri' | 'policy_uri' | 'tos_uri';
 
 /** Generates a secret; undefined for methods without one. RFC 7518 3.2 requires at least 64 bytes for HS512. */
 export function newSecret(method: ClientAuthMethod): Secret | undefined {

@@ -1,6 +1,7 @@
 /** Clients as data (administration 2). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
 import { insertClient } from '#test/support/fixtures.ts';
@@ -206,23 +207,57 @@ describe('PATCH', () => {
     });
   });
 
-  test('of a configured client is refused, and of a dynamic one allows only disabled', async () => {
+  test('of a configured client is refused, and of a dynamic one only changes what users see', async () => {
     expect(errorOf(await admin.send('PATCH', `oauth2-clients/${CLIENT}`, { client_name: 'X' }))).toMatchObject({
       status: 409,
       code: 'client_is_static',
     });
     const { clock, service } = administered;
     const { database, core } = service;
-    const metadata = { client_name: { '': 'Self' } };
+    const metadata = { client_name: { '': 'Self', de: 'Selbst' } };
     const id = await insertClient(database, core.keyRing, clock.now(), { isStatic: false, metadata });
     const path = `oauth2-clients/${id}`;
-    expect(errorOf(await admin.send('PATCH', path, { client_name: 'X' }))).toMatchObject({
+    expect(errorOf(await admin.send('PATCH', path, { redirect_uris: [] }))).toMatchObject({
       status: 409,
       code: 'client_is_dynamic',
-      source: { pointer: '/client_name' },
+      source: { pointer: '/redirect_uris' },
+    });
+    const logo_uri = 'https://harbour.example/logo.png';
+    const changed = await admin.send('PATCH', path, { client_name: 'Harbour', logo_uri });
+    expect(attributesOf(changed)).toMatchObject({
+      ...{ client_name: 'Harbour', logo_uri },
+      overridden: ['client_name', 'logo_uri'],
+    });
+    expect(await core.clients.findNamed(id)).toMatchObject({ name: { '': 'Harbour' }, logoUri: logo_uri });
+    const listed = await admin.get('oauth2-clients?filter[client-kind]=dynamic&filter[search]=harbour');
+    expect(listed.body.data?.map((client) => client.id)).toEqual([id]);
+    const own = await admin.send('PATCH', path, { client_name: null, logo_uri: null });
+    expect(attributesOf(own)).toMatchObject({ client_name: 'Self', overridden: [] });
+    expect(await core.clients.findNamed(id)).toMatchObject({ name: metadata.client_name });
+    expect(errorOf(await admin.send('PATCH', path, { logo_uri: 'javascript:x' }))).toMatchObject({
+      status: 400,
+      source: { pointer: '/logo_uri' },
     });
     expect(attributesOf(await admin.send('PATCH', path, { disabled: true }))['disabled_at']).not.toBeNull();
     expect(attributesOf(await admin.send('PATCH', path, { disabled: false }))['disabled_at']).toBeNull();
+  });
+
+  test('and creation refuse clients that pass for the admin area (S-196)', async () => {
+    const { id } = await create(WEB);
+    const { config } = administered.service.core;
+    const redirect_uris = ['https://harbour.example/', `${config.http.publicBase}admin/callback`];
+    for (const [members, pointer] of [
+      [{ client_name: 'latchkey\u200b ADMlNISTRATI\u043eN' }, '/client_name'],
+      [{ redirect_uris }, '/redirect_uris/1'],
+    ] as const) {
+      const answers = [
+        await admin.post('oauth2-clients', { ...WEB, ...members }),
+        await admin.send('PATCH', `oauth2-clients/${id}`, members),
+      ];
+      for (const answer of answers) expect(errorOf(answer)).toMatchObject({ status: 400, source: { pointer } });
+    }
+    const taken = await admin.post('oauth2-clients', { ...WEB, client_id: ADMIN_AREA_CLIENT_ID });
+    expect(errorOf(taken)).toMatchObject({ status: 409, code: 'client_exists' });
   });
 });
 

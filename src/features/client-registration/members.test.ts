@@ -317,6 +317,17 @@ describe.each(WAYS)('%s', (_method, begin) => {
     }
   });
 
+  test('refuses clients that pass for the admin area (S-196)', async () => {
+    const sending = await begin();
+    const base = { ...BODY, ...sending.own };
+    const named = await sending.send({ ...base, client_name: 'App', 'client_name#de': 'LATCHKEY-administrati\u03bfn' });
+    expect([named.status, named.body['error']]).toEqual([400, 'invalid_client_metadata']);
+    const { publicBase } = service.core.config.http;
+    const redirect_uris = [CALLBACK, `${publicBase}admin/callback`];
+    const reached = await sending.send({ ...base, redirect_uris });
+    expect([reached.status, reached.body['error']]).toEqual([400, 'invalid_redirect_uri']);
+  });
+
   test('ignores and drops unknown members', async () => {
     const sending = await begin();
     const unknown = { x: 1, X_y: [{}], client_name_: 'x', ['__proto__']: 'x', constructor: 'x', first_party: true };

@@ -65,4 +65,28 @@ export const ADMIN_AREA: readonly Protection[] = [
     test: TEST,
     testName: 'not the account API, which could open permanent sessions',
   },
+  {
+    name: 'builtin-name',
+    what: 'no registered client has the name of the admin area',
+    attack: 196,
+    removals: [{ text: "if (problem !== undefined) throw invalidMetadata('client_name', problem);" }],
+    test: 'src/features/client-registration/members.test.ts',
+    testName: 'refuses clients that pass for the admin area (S-196)',
+  },
+  {
+    name: 'builtin-lookalikes',
+    what: 'names that look like that of the admin area are refused',
+    attack: 196,
+    removals: [{ text: 'LOOKALIKES.get(letter) ?? letter', instead: 'letter' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'and creation refuse clients that pass for the admin area (S-196)',
+  },
+  {
+    name: 'builtin-redirect-uri',
+    what: 'no managed client has a redirect URI of the admin area',
+    attack: 196,
+    removals: [{ text: 'if (found !== undefined) return { ok: false, ...found };' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'and creation refuse clients that pass for the admin area (S-196)',
+  },
 ];

@@ -163,9 +163,9 @@ export const GRAPHQL: readonly Protection[] = [
     attack: 134,
     removals: [
       {
-        text: 'const body = await this.#readJsonBody(rules.maxBytes);\n    await rules.beforeParsing?.();\n    return parseJson(body, rules);',
+        text: 'const body = await this.#readJsonBody(rules);\n    await rules.beforeParsing?.();\n    return parseJson(body, rules);',
         instead:
-          'const parsed = parseJson(await this.#readJsonBody(rules.maxBytes), rules);\n    await rules.beforeParsing?.();\n    return parsed;',
+          'const parsed = parseJson(await this.#readJsonBody(rules), rules);\n    await rules.beforeParsing?.();\n    return parsed;',
       },
     ],
     test: TEST,

@@ -1,4 +1,4 @@
-import { type ClientParsing, parseClient } from '#config/sections/clients.ts';
+import { parseClient } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -8,16 +8,18 @@ import { statement } from '#platform/postgres/statement.ts';
 import { type JsonObject, mergePatch } from '#protocol/json-merge-patch.ts';
 import { CLIENT_AUTH_METHODS, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
-import { canonicalJson } from '../canonical-json.ts';
 import { type ClientRefusal, type ClientRow, openSecret, sealSecret } from '../client.ts';
-import { type ClientProperties, metadataOf, propertiesOf } from '../client-properties.ts';
+import { differingNames, metadataOf, propertiesOf } from '../client-properties.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from '../outdated-consents.ts';
 import { generatedSecret } from './generated-secret.ts';
 import { lockClient } from './locked-client.ts';
+import { overriddenBy, overrideClient, type WantedOverrides } from './override-client.ts';
 
 export interface ChangeClientDeps extends GrantCanceller {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
+  /** `http.public_base`. */
+  readonly publicBase: string;
 }
 
 export interface WantedChange {
@@ -35,22 +37,20 @@ export type ClientPatching =
       /** Generated because the new method uses a secret and the client had none. */
       readonly secret: Secret | undefined;
     }
-  | { readonly ok: false; readonly reason: 'invalid'; readonly problem: Extract<ClientParsing, { ok: false }> }
+  | Exclude<WantedOverrides, { readonly ok: true }>
   /** Someone else has changed the client since, to this version. */
   | { readonly ok: false; readonly reason: 'outdated'; readonly version: number }
-  /** Only managed clients have this property. */
-  | { readonly ok: false; readonly reason: 'dynamic'; readonly member: string }
   | { readonly ok: false; readonly reason: ClientRefusal };
 
 const UNCHANGED: ClientPatching = { ok: true, changed: [], secret: undefined };
 
 /**
- * Changes properties of a managed client (RFC 7396). Its sessions continue. Consents are forgotten if the consent page
+ * Changes properties of a managed client (RFC 7396), or what users see about a dynamic one. Its sessions continue. Consents are forgotten if the consent page
  * changes, and grants whose redirect URI is no longer allowed are cancelled.
  */
 export async function changeClient(
   transaction: Transaction,
-  { keyRing, clock, ...canceller }: ChangeClientDeps,
+  { keyRing, clock, publicBase, ...canceller }: ChangeClientDeps,
   id: ClientId,
   { patch, versions }: WantedChange,
 ): Promise<ClientPatching> {
@@ -60,20 +60,25 @@ export async function changeClient(
   const isOutdated = versions?.includes(row.version) === false;
   const outdated = { ok: false, reason: 'outdated', version: row.version } as const;
   if (kind === 'dynamic') {
-    const [member] = Object.keys(patch);
-    if (member !== undefined) return { ok: false, reason: 'dynamic', member };
-    return isOutdated ? outdated : UNCHANGED;
+    const wanted = overriddenBy(row.overrides, patch);
+    if (!wanted.ok) return wanted;
+    if (isOutdated) return outdated;
+    const change = { former: row.overrides, wanted: wanted.overrides, now: clock.now() };
+    return { ok: true, changed: await overrideClient(transaction, id, change), secret: undefined };
   }
   const before = propertiesOf(row.metadata);
   const members = mergePatch(before, patch);
   const kept = keptSecret(row, members, keyRing);
   const generated = kept === undefined ? generatedSecret(members) : undefined;
   const secret = kept ?? generated;
-  const parsed = parseClient({
-    client_id: fromUuid(row.id),
-    ...members,
-    ...(secret !== undefined && { client_secret: secret.reveal() }),
-  });
+  const parsed = parseClient(
+    {
+      client_id: fromUuid(row.id),
+      ...members,
+      ...(secret !== undefined && { client_secret: secret.reveal() }),
+    },
+    publicBase,
+  );
   if (!parsed.ok) return { ok: false, reason: 'invalid', problem: parsed };
   // Preconditions come after the other checks of the request (RFC 9110 13.2.1).
   if (isOutdated) return outdated;
@@ -98,11 +103,6 @@ function keptSecret({ id, client_secret_sealed }: ClientRow, members: JsonObject
   const method = CLIENT_AUTH_METHODS.find((known) => known === members['client_auth_method']);
   const isUsed = method !== undefined && usesSecret(method);
   return client_secret_sealed === null || !isUsed ? undefined : openSecret(id, client_secret_sealed, keys);
-}
-
-function differingNames(before: ClientProperties, after: ClientProperties): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(after[name] ?? null)).sort();
 }
 
 const updateClient = statement<

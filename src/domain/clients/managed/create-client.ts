@@ -6,6 +6,7 @@ import type { Secret } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { JsonObject } from '#protocol/json-merge-patch.ts';
+import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { sealSecret } from '../client.ts';
 import { metadataOf } from '../client-properties.ts';
@@ -14,6 +15,8 @@ import { generatedSecret } from './generated-secret.ts';
 export interface CreateClientDeps {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
+  /** `http.public_base`. */
+  readonly publicBase: string;
 }
 
 export interface NewClient {
@@ -36,18 +39,23 @@ export type ClientCreation =
  */
 export async function createClient(
   transaction: Queryable,
-  { keyRing, clock }: CreateClientDeps,
+  { keyRing, clock, publicBase }: CreateClientDeps,
   { members, preset }: NewClient,
 ): Promise<ClientCreation> {
   const now = clock.now();
   const generated = members['client_secret'] === undefined ? generatedSecret(members) : undefined;
-  const parsed = parseClient({
-    client_id: newId(now),
-    ...members,
-    ...(generated !== undefined && { client_secret: generated.reveal() }),
-  });
+  const parsed = parseClient(
+    {
+      client_id: newId(now),
+      ...members,
+      ...(generated !== undefined && { client_secret: generated.reveal() }),
+    },
+    publicBase,
+  );
   if (!parsed.ok) return { ok: false, reason: 'invalid', problem: parsed };
   const { client } = parsed;
+  // Its row is missing while the admin area is disabled.
+  if (client.clientId === ADMIN_AREA_CLIENT_ID) return { ok: false, reason: 'exists' };
   const uuid = toUuid(client.clientId);
   const secret = client.clientSecret?.reveal();
   const row = await transaction.first(insertClient, {

@@ -8,6 +8,7 @@ import { changeClient } from '#domain/clients/managed/change-client.ts';
 import { createClient } from '#domain/clients/managed/create-client.ts';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS, rotateSecret } from '#domain/clients/managed/rotate-secret.ts';
 import { setClientEnabled } from '#domain/clients/managed/set-client-enabled.ts';
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { Secret } from '#platform/base/secret.ts';
@@ -87,7 +88,7 @@ export const clientChangeOperations: readonly Operation[] = [
       if (!named.success) throw invalidMember(['preset'], named.error.issues[0]?.message ?? 'cannot be parsed');
       const recorded = ({ id }: { readonly id: ClientId }) => actionOn('createOAuth2Client', id);
       const created = await change(call, recorded, async (_, transaction) => {
-        const outcome = await createClient(transaction, core, { members, preset: named.data });
+        const outcome = await createClient(transaction, withBase(core), { members, preset: named.data });
         if (outcome.ok) return outcome;
         if (outcome.reason === 'exists')
           throw new LatchkeyError('client_exists', { members: { pointer: '/client_id' } });
@@ -106,8 +107,9 @@ export const clientChangeOperations: readonly Operation[] = [
     summary: 'Changes a client',
     description:
       `${MERGE_PATCH_NOTE} Managed clients accept all members except \`client_id\` and \`client_secret\`; dynamically ` +
-      'registered clients only `disabled`. With `If-Match`, the change is rejected if someone else has changed the client ' +
-      'since; without it, the last change wins. If the new authentication method needs a secret and the client has none, ' +
+      'registered clients only `disabled`, and `client_name` and `logo_uri`, which users then see instead of the ' +
+      "client's own. With `If-Match`, the change is rejected if someone else has changed the client since; " +
+      'without it, the last change wins. If the new authentication method needs a secret and the client has none, ' +
       'one is generated and shown once.',
     body: changedClientBody,
     example: { client_name: 'Harbour', redirect_uris: ['https://harbour.example/callback'] },
@@ -182,6 +184,10 @@ export const clientChangeOperations: readonly Operation[] = [
   }),
 ];
 
+function withBase(core: Core) {
+  return { ...core, publicBase: core.config.http.publicBase };
+}
+
 function enabling(
   id: string,
   action: string,
@@ -228,7 +234,7 @@ async function applyPatch(
   }
   if (disabled !== undefined && typeof disabled !== 'boolean')
     throw invalidMember(['disabled'], 'expected true or false');
-  const deps = { ...core, cancelGrantsOutsideRedirectUris };
+  const deps = { ...withBase(core), cancelGrantsOutsideRedirectUris };
   const changed = await changeClient(transaction, deps, id, { patch, versions });
   if (!changed.ok) {
     switch (changed.reason) {

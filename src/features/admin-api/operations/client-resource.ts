@@ -89,12 +89,16 @@ export const CLIENT_DETAILS: Resource<ClientDetailsRecord> = {
   description: 'OAuth 2.0 client with its properties, which have the same names as in the configuration.',
   attributes: attributes
     .extend({
+      overridden: z
+        .array(z.enum(['client_name', 'logo_uri']))
+        .describe('Members of a dynamic client whose value an administrator has set.'),
       secrets: z.array(secret).describe('Secrets of a managed client, without their values.'),
     })
     .catchall(z.unknown()),
   attributesOf: (client, { clock }) => ({
     ...propertiesOf(client.metadata),
     ...attributesOf(client),
+    overridden: Object.keys(client.overrides ?? {}).sort(),
     secrets: secretsOf(client, clock.now()),
   }),
   versionOf: ({ version }) => version,
