@@ -324,6 +324,12 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The admin API was asked to restore a registration token that is not revoked.',
     remedy: 'No action is needed.',
   },
+  not_your_own_account: {
+    meaning:
+      'An administrator tried to lock or deactivate their own account, or to revoke their own admin right, through the ' +
+      'admin API.',
+    remedy: 'Ask another administrator, or use `latchkey manage`.',
+  },
   overloaded: {
     meaning: 'Too many requests or password checks (`limits`), or a lagging event loop.',
     remedy: 'Retry after `Retry-After` seconds. If it happens often, add processors or instances.',

@@ -340,6 +340,13 @@ const ROWS = {
     page: 'malformed',
     description: 'the token is not revoked',
   },
+  not_your_own_account: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'administrators cannot take away their own access',
+  },
   overloaded: {
     kind: 'fault',
     status: 503,

@@ -83,6 +83,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.post(`oauth2-clients/${managed}/enable`);
   await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);
   await admin.get(`users/${user}`);
+  await admin.get(`users/${user}/details`);
   await admin.post(`users/${user}/set-admin`, { admin: true });
   await admin.send('PUT', `users/${user}/groups`, { groups: ['crew'] });
   await admin.get(`users/${user}/groups`);

@@ -3,6 +3,7 @@ import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
+import { primaryFirst } from '#domain/records/primary-email.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -10,6 +11,9 @@ import { ms } from '#platform/postgres/statement.ts';
 export interface UserRecord {
   readonly id: string;
   readonly username: string;
+  readonly display_name: string | null;
+  /** The primary address. */
+  readonly email: string | null;
   readonly created_at: number;
   readonly locked_at: number | null;
   readonly deactivated_at: number | null;
@@ -24,6 +28,10 @@ export interface UserFilters {
   readonly status: 'active' | 'locked' | 'deactivated';
   /** A `like` pattern for the lower-case username, made with `containing`. */
   readonly search: string;
+  /** The same for the username, the display name and all email addresses. */
+  readonly searchAnywhere: string;
+  /** Users with an authenticator app or a passkey. */
+  readonly hasSecondFactor: boolean;
   readonly hasOAuth2Session: boolean;
   readonly hasCompatSession: boolean;
   /** Users with a live session at any of these clients. */
@@ -36,6 +44,8 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
   columns: {
     id: 'u.id',
     username: 'u.username',
+    display_name: 'u.display_name',
+    email: `(select e.email from user_emails e where e.user_id = u.id order by ${primaryFirst('e')} limit 1)`,
     created_at: ms('u.created_at'),
     locked_at: ms('u.locked_at'),
     deactivated_at: ms('u.deactivated_at'),
@@ -48,6 +58,10 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
     guest: eitherWay('u.is_guest'),
     status: { active: accountIsUsable('u'), locked: accountIsLocked('u'), deactivated: accountIsDeactivated('u') },
     search: 'u.username_key like :search::text',
+    searchAnywhere: `(u.username_key like :searchAnywhere::text or lower(u.display_name) like :searchAnywhere::text
+      or u.id in (select e.user_id from user_emails e where e.email_key like :searchAnywhere::text))`,
+    hasSecondFactor: eitherWay(`(exists (select from user_totp_secrets t where t.user_id = u.id)
+      or exists (select from user_passkeys k where k.user_id = u.id))`),
     hasOAuth2Session: eitherWay(
       `exists (select from oauth2_sessions s where s.user_id = u.id and ${oauthSessionIsLive('s')})`,
     ),
@@ -60,5 +74,12 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
       union all select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
        where l.groups is not null and l.user_id is not null and l.groups @> array[:group::text]
          and ${providerIsEnabled('p')})`,
+  },
+  orders: {
+    id: { column: 'u.id', cursorOf: (id) => id },
+    username: {
+      column: 'u.username_key',
+      cursorOf: (id) => `(select c.username_key from users c where c.id = ${id})`,
+    },
   },
 });

@@ -9,7 +9,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
-import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE } from './definition/list-parameters.ts';
+import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE, sortValues } from './definition/list-parameters.ts';
 import type { Operation } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
@@ -179,7 +179,20 @@ function addressOf({ path }: Operation): string {
 }
 
 function describeOperation(operation: Operation) {
-  const { id, method, tag, summary, description, path, body, example, filters, answers, errors: codes } = operation;
+  const {
+    id,
+    method,
+    tag,
+    summary,
+    description,
+    path,
+    body,
+    example,
+    filters,
+    sorts,
+    answers,
+    errors: codes,
+  } = operation;
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
@@ -189,6 +202,7 @@ function describeOperation(operation: Operation) {
       required: true,
     })),
     ...(filters === undefined ? [] : [...pageParameters(operation), ...filterParameters(filters)]),
+    ...(sorts === undefined ? [] : [sortParameter(sorts)]),
     ...(codes.includes('precondition_failed') ? [PRECONDITION] : []),
   ];
   return {
@@ -215,6 +229,17 @@ function describeOperation(operation: Operation) {
       ...errorResponses([...COMMON, ...(body === undefined ? [] : BODY_ERRORS), ...codes]),
     },
   };
+}
+
+function sortParameter(sorts: readonly string[]) {
+  const values = sortValues(sorts);
+  const names = values.map((value) => `\`${value}\``).join(', ');
+  return parameter(
+    'sort',
+    'query',
+    { enum: values },
+    `Order of the list: ${names}. \`id\` (default) is by creation time.`,
+  );
 }
 
 const BODY_ERRORS: readonly ErrorCode[] = ['not_json', 'malformed_request', 'unsupported_media_type', 'body_too_large'];

@@ -10,6 +10,7 @@ import { serverOperations } from './operations/server.ts';
 import { sessionOperations } from './operations/sessions.ts';
 import { upstreamOperations } from './operations/upstream.ts';
 import { userClaimOperations } from './operations/user-claims.ts';
+import { userDetailOperations } from './operations/user-details.ts';
 import { userEmailOperations } from './operations/user-emails.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
@@ -36,6 +37,7 @@ export const TAGS = {
 export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...userOperations,
+  ...userDetailOperations,
   ...userSecretOperations,
   ...userClaimOperations,
   ...userEmailOperations,

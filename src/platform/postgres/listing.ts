@@ -21,6 +21,21 @@ export interface ListingDefinition<Filters> {
    * per value, for filters with few values and indexes that contain only the rows of one value.
    */
   readonly filters: { readonly [Name in keyof Filters]: Condition };
+  /** Other orders of the list by name, each with an index. */
+  readonly orders?: Readonly<Record<string, ListOrder>>;
+}
+
+/** An order in which no two rows are equal. */
+export interface ListOrder {
+  readonly column: string;
+  /** Returns the SQL of the column's value in the row with the ID of a parameter. */
+  readonly cursorOf: (id: string) => string;
+}
+
+/** An order of a list, by its name. */
+export interface ChosenOrder {
+  readonly name: string;
+  readonly isDescending: boolean;
 }
 
 type Condition = string | Readonly<Record<string, string>>;
@@ -51,20 +66,34 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     this.#columns = selectedColumns(definition.columns);
   }
 
-  /** Reads a page in order of creation. Uses the index of the filter and the identifier, or the primary key. */
+  /**
+   * Reads a page, by default in order of creation. Uses the index of the filter and the identifier, the primary key, or
+   * the index of the order.
+   */
   async page(
     queryable: Queryable,
     filters: Chosen<Filters>,
-    { size, isFromEnd, after, before }: PageWindow,
+    window: PageWindow,
+    order?: ChosenOrder,
   ): Promise<Page<Row>> {
+    const { size, isFromEnd, after, before } = window;
     const chosen = this.#chosen(filters);
-    const rows = await queryable.rows(this.#pageStatement(chosen, isFromEnd), {
-      ...chosen,
-      after: after === undefined ? LOWEST : toUuid(after),
-      before: before === undefined ? HIGHEST : toUuid(before),
-      // One extra row shows whether the list continues.
-      limit: size + 1,
-    });
+    // One extra row shows whether the list continues.
+    const limit = size + 1;
+    const rows =
+      order === undefined
+        ? await queryable.rows(this.#pageStatement(chosen, isFromEnd), {
+            ...chosen,
+            after: after === undefined ? LOWEST : toUuid(after),
+            before: before === undefined ? HIGHEST : toUuid(before),
+            limit,
+          })
+        : await queryable.rows(this.#orderedStatement(chosen, window, order), {
+            ...chosen,
+            ...(after !== undefined && { after: toUuid(after) }),
+            ...(before !== undefined && { before: toUuid(before) }),
+            limit,
+          });
     const items = rows.slice(0, size);
     const goesOn = rows.length > size;
     return {
@@ -102,6 +131,30 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
       `select ${this.#columns} from ${from} where ${this.#where(chosen)}
         and ${columns.id} > :after::uuid and ${columns.id} < :before::uuid
       order by ${columns.id} ${isFromEnd ? 'desc' : 'asc'} limit :limit::integer`,
+    );
+  }
+
+  /** An unused bound is left out, so that the index of the order is read from the right place. */
+  #orderedStatement(
+    chosen: ChosenValues,
+    { isFromEnd, after, before }: PageWindow,
+    { name, isDescending }: ChosenOrder,
+  ): Statement<Row, Parameters> {
+    const { from, orders } = this.#definition;
+    const order = orders?.[name];
+    if (order === undefined) throw new Error(`${this.#label} has no order ${name}`);
+    const { column, cursorOf } = order;
+    const [later, earlier] = isDescending ? ['<', '>'] : ['>', '<'];
+    const bounds = [
+      ...(after === undefined ? [] : [{ name: 'after', sql: `${column} ${later} ${cursorOf(':after::uuid')}` }]),
+      ...(before === undefined ? [] : [{ name: 'before', sql: `${column} ${earlier} ${cursorOf(':before::uuid')}` }]),
+    ];
+    const direction = isDescending === isFromEnd ? 'asc' : 'desc';
+    const part = [isFromEnd ? 'last' : 'first', `by-${name}-${direction}`, ...bounds.map((bound) => bound.name)];
+    return statement(
+      this.#labelOf(part.join('-'), chosen),
+      `select ${this.#columns} from ${from} where ${[this.#where(chosen), ...bounds.map(({ sql }) => sql)].join(' and ')}
+      order by ${column} ${direction} limit :limit::integer`,
     );
   }
 

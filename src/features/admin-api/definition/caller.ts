@@ -8,6 +8,7 @@ import type { PersonalOwner } from '#domain/personal-sessions/issue-personal-tok
 import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { BindingCheck, headerToken, insufficientScope, invalidToken } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Requester } from '#platform/log/request-line.ts';
@@ -26,6 +27,15 @@ export interface AdminCaller {
 }
 
 const SCOPE = 'urn:mas:admin';
+
+/**
+ * Rejects a change by which administrators would take away their own access.
+ * @param id of the account, as a UUID
+ * @throws LatchkeyError `not_your_own_account`
+ */
+export function refuseOwnAccount({ user }: AdminCaller, id: string): void {
+  if (user !== undefined && toUuid(user.id) === id) throw new LatchkeyError('not_your_own_account');
+}
 
 /**
  * Returns the actor for users' events. It omits the administrator's address, which only other administrators may see.

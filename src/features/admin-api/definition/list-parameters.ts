@@ -7,12 +7,15 @@ import { z } from 'zod';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type Ulid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { ChosenOrder } from '#platform/postgres/listing.ts';
 import type { PageWindow } from '#platform/postgres/page.ts';
 
 export interface ListQuery {
   readonly window: PageWindow;
   /** `only`: the count without items. */
   readonly count: 'true' | 'false' | 'only';
+  /** Undefined: in order of creation. */
+  readonly order: ChosenOrder | undefined;
   /** Parameters that links repeat, excluding cursors. */
   readonly repeated: readonly (readonly [name: string, value: string])[];
 }
@@ -22,9 +25,16 @@ export const DEFAULT_SIZE = 10;
 export const MAX_SIZE = 1000;
 const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[before]', 'count'];
 
-/** @throws LatchkeyError `invalid_parameter`, `invalid_id` */
-export function readListQuery(query: FormParameters, filters: z.ZodObject): ListQuery {
-  checkNames(query, filters, PAGE_PARAMETERS);
+/**
+ * @param sorts names of the orders that the list supports
+ * @throws LatchkeyError `invalid_parameter`, `invalid_id`
+ */
+export function readListQuery(
+  query: FormParameters,
+  filters: z.ZodObject,
+  sorts: readonly string[] | undefined,
+): ListQuery {
+  checkNames(query, filters, sorts === undefined ? PAGE_PARAMETERS : [...PAGE_PARAMETERS, 'sort']);
   const first = query.get('page[first]');
   const last = query.get('page[last]');
   if (first !== undefined && last !== undefined) {
@@ -40,8 +50,23 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
   return {
     window,
     count: readCount(query, 'true'),
-    repeated: repeatedParameters(query, filters, [sizeName, String(window.size)]),
+    order: sorts === undefined ? undefined : readOrder(query, sorts),
+    repeated: repeatedParameters(query, filters, [sizeName, String(window.size)], sorts !== undefined),
   };
+}
+
+/** Returns the values of `sort`: each order, ascending and descending. */
+export function sortValues(sorts: readonly string[]): string[] {
+  return sorts.flatMap((name) => [name, `-${name}`]);
+}
+
+function readOrder(query: FormParameters, sorts: readonly string[]): ChosenOrder | undefined {
+  const text = query.get('sort');
+  if (text === undefined) return undefined;
+  const values = sortValues(sorts);
+  if (!values.includes(text)) throw badParameter('sort', `must be one of ${values.join(', ')}`);
+  const isDescending = text.startsWith('-');
+  return { name: isDescending ? text.slice(1) : text, isDescending };
 }
 
 /** A page of a list that starts with the newest item and continues with older ones. */
@@ -119,8 +144,13 @@ function repeatedParameters(
   query: FormParameters,
   filters: z.ZodObject,
   size: readonly [name: string, value: string],
+  isSortable = false,
 ): ListQuery['repeated'] {
-  const names = [...Object.keys(filters.shape).map((name) => `filter[${name}]`), 'count'];
+  const names = [
+    ...Object.keys(filters.shape).map((name) => `filter[${name}]`),
+    ...(isSortable ? ['sort'] : []),
+    'count',
+  ];
   return [...names.flatMap((name) => query.all(name).map((value) => [name, value] as const)), size];
 }
 

@@ -9,7 +9,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
-import type { Chosen, Listing } from '#platform/postgres/listing.ts';
+import type { Chosen, ChosenOrder, Listing } from '#platform/postgres/listing.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 import type { AdminCaller } from './caller.ts';
 import { addressOf, document, type Resource, single, tagOf } from './documents.ts';
@@ -45,6 +45,8 @@ export interface Operation {
   readonly filters?: z.ZodObject;
   /** How a list is paged. Default: from either end, in order of creation. */
   readonly pages?: 'newest-first';
+  /** Names of other orders of a list. */
+  readonly sorts?: readonly string[];
   readonly body?: z.ZodType;
   /** A body, if the schema is too general to generate one. */
   readonly example?: object;
@@ -59,7 +61,7 @@ export interface Source<Item> {
 }
 
 export interface ListSource<Item, Filters> extends Source<Item> {
-  page(core: Core, filters: Filters, window: PageWindow): Promise<Page<Item>>;
+  page(core: Core, filters: Filters, window: PageWindow, order?: ChosenOrder): Promise<Page<Item>>;
   count(core: Core, filters: Filters): Promise<number>;
 }
 
@@ -69,7 +71,7 @@ export function stored<Item extends { readonly id: string }, Filters extends obj
 ): ListSource<Item, Chosen<Filters>> {
   return {
     find: ({ database }, id) => listing.find(database, id),
-    page: ({ database }, filters, window) => listing.page(database, filters, window),
+    page: ({ database }, filters, window, order) => listing.page(database, filters, window, order),
     count: ({ database }, filters) => listing.count(database, filters),
   };
 }
@@ -105,6 +107,8 @@ interface ListDefinition<Item extends { readonly id: string }, Rules extends z.Z
   readonly resource: Resource<Item>;
   readonly source: ListSource<Item, Filters>;
   readonly filters: Rules;
+  /** Names of other orders, which the source supports. */
+  readonly sorts?: readonly string[];
   readonly select: (values: z.output<Rules>) => Filters;
   /** Checks that the objects named by filters exist. @throws LatchkeyError `not_found` */
   readonly check?: (call: AdminCall, values: z.output<Rules>) => Promise<void>;
@@ -114,7 +118,7 @@ interface ListDefinition<Item extends { readonly id: string }, Rules extends z.Z
 export function listOperation<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
   definition: ListDefinition<Item, Rules, Filters>,
 ): Operation {
-  const { id, summary, description, resource, source, filters, select, check } = definition;
+  const { id, summary, description, resource, source, filters, sorts, select, check } = definition;
   return {
     id,
     method: 'GET',
@@ -123,18 +127,19 @@ export function listOperation<Item extends { readonly id: string }, Rules extend
     summary,
     description,
     filters,
+    ...(sorts !== undefined && { sorts }),
     answers: [
       { status: 200, schema: listSchema(resource), description: `A page of objects of type \`${resource.type}\`.` },
     ],
     errors: ['invalid_parameter', ...(check === undefined ? [] : (['not_found'] as const))],
     run: async (call) => {
       const { core, context, base } = call;
-      const { window, count, repeated } = readListQuery(context.query, filters);
+      const { window, count, order, repeated } = readListQuery(context.query, filters, sorts);
       const values = readFilters(context.query, filters);
       await check?.(call, values);
       const selected = select(values);
       const [page, total] = await Promise.all([
-        count === 'only' ? undefined : source.page(core, selected, window),
+        count === 'only' ? undefined : source.page(core, selected, window, order),
         count === 'false' ? undefined : source.count(core, selected),
       ]);
       const path = `${base}/${resource.path}`;

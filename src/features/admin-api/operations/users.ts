@@ -13,7 +13,7 @@ import { removeSecondFactors } from '#domain/second-factors/remove-second-factor
 import { fromUuid } from '#platform/base/ids.ts';
 import { json } from '#platform/http/response.ts';
 import { containing } from '#platform/postgres/like.ts';
-import { actorOf } from '../definition/caller.ts';
+import { actorOf, refuseOwnAccount } from '../definition/caller.ts';
 import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, flag, text, ulid } from '../definition/fields.ts';
 import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-failure.ts';
@@ -40,6 +40,8 @@ export const USER: Resource<UserRecord> = {
   accountOf: ({ id }) => id,
   attributes: z.object({
     username: z.string().describe('Username for sign-in, and localpart at the homeserver. It cannot be changed.'),
+    display_name: z.string().nullable().describe('Display name; null: none.'),
+    email: z.string().nullable().describe('Primary email address, which clients receive; null: no address.'),
     created_at: z.iso.datetime().describe('When the account was created.'),
     locked_at: z.iso.datetime().nullable().describe('When the account was locked; null: not locked.'),
     deactivated_at: z.iso.datetime().nullable().describe('When the account was deactivated; null: not deactivated.'),
@@ -48,6 +50,8 @@ export const USER: Resource<UserRecord> = {
   }),
   attributesOf: (user) => ({
     username: user.username,
+    display_name: user.display_name,
+    email: user.email,
     created_at: time(user.created_at),
     locked_at: timeOrNull(user.locked_at),
     deactivated_at: timeOrNull(user.deactivated_at),
@@ -74,6 +78,12 @@ const filters = z.object({
     'Accounts whose username contains this text (case-insensitive): 1 to 255 characters.',
     'mar',
   ),
+  'search-in': filter(
+    z.enum(['username', 'any'], 'must be username or any'),
+    'Where `filter[search]` looks: in the `username` (default), or in the username, the display name and all email ' +
+      'addresses (`any`).',
+  ),
+  'has-second-factor': filter(flag(), 'Accounts with (`true`) or without (`false`) an authenticator app or a passkey.'),
   status: filter(
     z.enum(['active', 'locked', 'deactivated'], 'must be active, locked or deactivated'),
     'Accounts that are `locked`, `deactivated`, or neither (`active`).',
@@ -124,14 +134,16 @@ export const userOperations: readonly Operation[] = [
   listOperation({
     id: 'listUsers',
     summary: 'Lists accounts',
-    description: 'Accounts, ordered by creation time.',
+    description: 'Accounts, ordered by creation time or by username.',
     ...SHARED,
     filters,
+    sorts: ['id', 'username'],
     select: (values) => ({
       admin: values.admin,
       status: values.status,
       guest: values['legacy-guest'],
-      search: values.search && containing(values.search),
+      ...searchOf(values),
+      hasSecondFactor: values['has-second-factor'],
       hasOAuth2Session: values['has-active-oauth2-session'],
       hasCompatSession: values['has-active-compat-session'],
       clients: values['active-oauth2-client'],
@@ -172,12 +184,13 @@ export const userOperations: readonly Operation[] = [
     summary: 'Grants or revokes the right to request the admin scope',
     description:
       'The next sign-in that requests the scope gets it. If the right is revoked, existing tokens lose the ' +
-      'scope immediately.',
+      'scope immediately. Administrators cannot revoke their own right.',
     ...SHARED,
     body: adminBody,
-    errors: ['invalid_body'],
+    errors: ['invalid_body', 'not_your_own_account'],
     run: async (call, { id }, action) => {
       const { admin } = await readBody(call.context, adminBody);
+      if (!admin) refuseOwnAccount(call.caller, id);
       const mark = { ...changeOf(call, id), isAdmin: admin };
       await change(call, { ...action, changed: ['admin'] }, (_, transaction) => setAdmin(transaction, mark));
     },
@@ -189,9 +202,11 @@ export const userOperations: readonly Operation[] = [
     description:
       'Tokens and cookies of the account are rejected until it is unlocked; sessions do not end. The ' +
       'homeserver is notified in the background. If the account is already locked, the lock time does not ' +
-      'change.',
+      'change. Administrators cannot lock their own account.',
     ...SHARED,
+    errors: ['not_your_own_account'],
     run: async (call, { id }, action) => {
+      refuseOwnAccount(call.caller, id);
       const lock = { ...changeOf(call, id), end: undefined };
       await change(call, { ...action, changed: ['locked_at'] }, (core) => lockAccount(core, lock));
     },
@@ -217,12 +232,13 @@ export const userOperations: readonly Operation[] = [
       'All sessions, tokens, email addresses, passkeys and second factors of the account are deleted ' +
       'before the response. The homeserver is notified in the background. For an account that is already ' +
       'deactivated, it is notified only if that failed before, or if erasure is requested for the first ' +
-      'time.',
+      'time. Administrators cannot deactivate their own account.',
     ...SHARED,
     body: deactivationBody,
-    errors: ['invalid_body'],
+    errors: ['invalid_body', 'not_your_own_account'],
     run: async (call, { id }, action) => {
       const { skip_erase } = await readBody(call.context, deactivationBody);
+      refuseOwnAccount(call.caller, id);
       const { sendsNotices: isTold } = call.core;
       const { by: actor, ...given } = changeOf(call, id);
       const deactivation = { ...given, by: { kind: 'admin', actor }, isErased: !skip_erase, isTold } as const;
@@ -299,6 +315,12 @@ export const userOperations: readonly Operation[] = [
     },
   }),
 ];
+
+function searchOf({ search, 'search-in': place }: z.output<typeof filters>) {
+  if (search === undefined) return {};
+  const pattern = containing(search);
+  return place === 'any' ? { searchAnywhere: pattern } : { search: pattern };
+}
 
 function changeOf({ core, caller }: AdminCall, id: string) {
   return { user: fromUuid<'user'>(id), by: actorOf(caller), now: core.clock.now() };
