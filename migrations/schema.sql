@@ -706,6 +706,16 @@ CREATE INDEX user_recovery_tickets_session_id ON user_recovery_tickets USING btr
 CREATE INDEX user_recovery_tickets_user_email_id ON user_recovery_tickets USING btree (user_email_id);
 CREATE INDEX user_recovery_tickets_user_id ON user_recovery_tickets USING btree (user_id);
 
+create table user_registration_token_uses (
+  token_id uuid not null,
+  user_id uuid not null,
+  used_at timestamp with time zone not null,
+  constraint user_registration_token_uses_pkey PRIMARY KEY (token_id, user_id),
+  constraint user_registration_token_uses_token_id_fkey FOREIGN KEY (token_id) REFERENCES user_registration_tokens(id) ON DELETE CASCADE,
+  constraint user_registration_token_uses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX user_registration_token_uses_user ON user_registration_token_uses USING btree (user_id);
+
 create table user_registration_tokens (
   id uuid not null,
   token_hmac bytea not null,
@@ -716,6 +726,14 @@ create table user_registration_tokens (
   last_used_at timestamp with time zone,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  email text,
+  email_key text,
+  group_ids uuid[],
+  note text,
+  created_by uuid,
+  created_by_client uuid,
+  mail_queued_at timestamp with time zone,
+  mail_sent_at timestamp with time zone,
   constraint user_registration_tokens_pkey PRIMARY KEY (id),
   constraint user_registration_tokens_token_hmac_key UNIQUE (token_hmac),
   constraint user_registration_tokens_check CHECK ((times_used <= usage_limit)),

@@ -12,6 +12,7 @@ const OWNED = {
     'user_emails',
     'user_groups',
     'user_passwords',
+    'user_registration_token_uses',
     'user_registration_tokens',
     'user_registrations',
     'user_terms',

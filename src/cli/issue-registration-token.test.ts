@@ -71,6 +71,24 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     expect(await newest()).toEqual({ usage_limit: null, times_used: 0, seconds: 60 });
   });
 
+  test('creates an invitation for an address, with groups and a note (administration A-16)', async () => {
+    const options = ['--email', 'Guest@mail.example', '--group', 'deck', '--group', 'crew', '--note', 'Spring'];
+    expect((await issue(options)).exitCode).toBe(0);
+    const [row] = await sql<object>(
+      testDatabase.database,
+      `select email, note, created_by, usage_limit,
+              array(select g.name from user_groups g where g.id = any(t.group_ids) order by g.name) as groups
+         from user_registration_tokens t order by created_at desc limit 1`,
+    );
+    expect(row).toEqual({
+      email: 'Guest@mail.example',
+      note: 'Spring',
+      created_by: null,
+      usage_limit: 1,
+      groups: ['crew', 'deck'],
+    });
+  });
+
   test('stores no token in plain text, neither in the database nor in the log', async () => {
     const { out } = await issue(['--token', 'Plainly-Visible']);
     expect(out).toBe('Plainly-Visible\n');
@@ -99,6 +117,10 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     [['--expires-in', '0'], 'from 1 second to 10 years'],
     [['--expires-in', '9999999999d'], 'from 1 second to 10 years'],
     [['--expires-in', 'soon'], 'Expected seconds'],
+    [['--email', 'nobody'], 'not an email address: nobody'],
+    [['--email', 'guest@mail.example', '--unlimited'], 'valid for one account'],
+    [['--group', ' crew'], 'not a group name: " crew"'],
+    [['--note', ''], '1 to 500 characters'],
   ])('rejects %j', async (options, message) => {
     const { exitCode, out, err } = await issue(options);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });

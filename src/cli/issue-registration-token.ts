@@ -3,12 +3,14 @@
 import { openFoundation } from '#app/service/foundation.ts';
 import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { type IssuedToken, issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import type { AdminAction } from '#domain/audit/record-admin-action.ts';
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { GROUP_NAME_RULE, isGroupName } from '#protocol/oidc/group-names.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { operatorChange } from './operator-change.ts';
 
@@ -22,9 +24,16 @@ export interface IssueTokenOptions {
   readonly unlimited: boolean;
   /** Undefined: the token does not expire. */
   readonly expiresIn?: number;
+  /** Invited address. Undefined: anyone can register with the token. */
+  readonly email?: string;
+  /** Names of groups that the accounts join. */
+  readonly group?: readonly string[];
+  readonly note?: string;
 }
 
-/** @throws ExitError 1 if the token already exists, 2 if the requested token has an invalid format */
+const MAX_NOTE_CHARACTERS = 500;
+
+/** @throws ExitError 1 if the token already exists, 2 if an option has an invalid format */
 export async function issueRegistrationTokenCommand(
   configuration: CommandOptions,
   options: IssueTokenOptions,
@@ -37,7 +46,11 @@ export async function issueRegistrationTokenCommand(
   if (expiresIn !== undefined && (expiresIn < 1 || expiresIn > MAX_LIFETIME_SECONDS)) {
     throw new ExitError(ExitCode.usage, 'the lifetime of a token must be from 1 second to 10 years');
   }
+  const wanted = { ...invitationOf(options), token };
   const usageLimit = options.unlimited ? undefined : (options.usageLimit ?? 1);
+  if (wanted.email !== undefined && usageLimit !== 1) {
+    throw new ExitError(ExitCode.usage, 'a token for an email address is valid for one account');
+  }
   const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
     shouldMigrate: true,
     needsSigningKeys: false,
@@ -48,9 +61,8 @@ export async function issueRegistrationTokenCommand(
     const secretKeys = await openSecretKeys({ database, keyRing, clock: systemClock });
     const deps = { database, keyRing, secretKeys, clock: systemClock };
     const expiresAt = expiresIn === undefined ? undefined : new Date(systemClock.now() + expiresIn * 1000);
-    const wanted = { token, usageLimit, expiresAt };
     const issuing = operatorChange(deps, actionOf, (_, joined) =>
-      issueRegistrationToken({ ...deps, database: joined }, wanted),
+      issueRegistrationToken({ ...deps, database: joined }, { ...wanted, usageLimit, expiresAt }),
     );
     const issued = await io.signals.race(issuing);
     if (issued === undefined) throw new ExitError(ExitCode.failure, 'a token with this value already exists');
@@ -63,6 +75,20 @@ export async function issueRegistrationTokenCommand(
   } finally {
     await foundation.close();
   }
+}
+
+/** @throws ExitError 2 */
+function invitationOf({ email: typed, group: groups = [], note }: IssueTokenOptions) {
+  const email = typed === undefined ? undefined : parseStoredEmailAddress(typed);
+  if (typed !== undefined && email === undefined) throw new ExitError(ExitCode.usage, `not an email address: ${typed}`);
+  const invalid = groups.find((name) => !isGroupName(name));
+  if (invalid !== undefined) {
+    throw new ExitError(ExitCode.usage, `not a group name: ${JSON.stringify(invalid)}; expected ${GROUP_NAME_RULE}`);
+  }
+  if (note !== undefined && (note === '' || note.length > MAX_NOTE_CHARACTERS)) {
+    throw new ExitError(ExitCode.usage, `a note must have 1 to ${MAX_NOTE_CHARACTERS} characters`);
+  }
+  return { email, groups, note };
 }
 
 /** Returns undefined if no token was created. */

@@ -38,6 +38,8 @@ export interface UserFilters {
   readonly clients: readonly string[];
   /** Users in this group, assigned by an administrator or a configured provider. */
   readonly group: string;
+  /** Users who registered with this registration token. */
+  readonly registrationToken: string;
 }
 
 export const users = new Listing<UserRecord, UserFilters>('admin-users', {
@@ -74,6 +76,8 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
       union all select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
        where l.groups is not null and l.user_id is not null and l.groups @> array[:group::text]
          and ${providerIsEnabled('p')})`,
+    registrationToken:
+      'u.id in (select used.user_id from user_registration_token_uses used where used.token_id = :registrationToken::uuid)',
   },
   orders: {
     id: { column: 'u.id', cursorOf: (id) => id },

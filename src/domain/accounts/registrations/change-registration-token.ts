@@ -1,9 +1,11 @@
-/** Changes of registration tokens by administrators (operations 4.8). Each takes one statement. */
+/** Changes of registration tokens by administrators (operations 4.8). */
 
 import { registrationTokenIsRevoked } from '#domain/records/liveness/accounts.ts';
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
+import { groupsNamed } from '../groups/group.ts';
 
 export type RegistrationTokenId = Ulid<'registration-token'>;
 
@@ -13,6 +15,10 @@ export interface RegistrationTokenChange {
   readonly usageLimit: number | null | undefined;
   /** Null: never. */
   readonly expiresAt: Date | null | undefined;
+  /** Names of the groups that accounts join, replacing the former ones. */
+  readonly groups: readonly string[] | undefined;
+  /** Null: none. */
+  readonly note: string | null | undefined;
 }
 
 const change = statement<
@@ -23,28 +29,44 @@ const change = statement<
     readonly usageLimit: number | null;
     readonly changesEnd: boolean;
     readonly expiresAt: Date | null;
+    readonly changesGroups: boolean;
+    readonly groupIds: readonly string[] | null;
+    readonly changesNote: boolean;
+    readonly note: string | null;
   }
 >(
   'change-registration-token',
   `update user_registration_tokens
       set usage_limit = case when :changesLimit::boolean then :usageLimit::integer else usage_limit end,
-          expires_at = case when :changesEnd::boolean then :expiresAt::timestamptz else expires_at end
+          expires_at = case when :changesEnd::boolean then :expiresAt::timestamptz else expires_at end,
+          group_ids = case when :changesGroups::boolean then :groupIds::uuid[] else group_ids end,
+          note = case when :changesNote::boolean then :note::text else note end
     where id = :id::uuid
       and (not :changesLimit::boolean or :usageLimit::integer is null or times_used <= :usageLimit::integer)`,
 );
 
-/** @returns false if the token does not exist or was already used more often than the new limit allows */
+/**
+ * Expects the caller's transaction.
+ * @returns false if the token does not exist or was already used more often than the new limit allows
+ * @throws LatchkeyError `group_exists` if one of the groups is being deleted
+ */
 export async function changeRegistrationToken(
-  queryable: Queryable,
+  transaction: Queryable,
   id: RegistrationTokenId,
-  { usageLimit, expiresAt }: RegistrationTokenChange,
+  { usageLimit, expiresAt, groups, note }: RegistrationTokenChange,
+  now: number,
 ): Promise<boolean> {
-  const written = await queryable.execute(change, {
+  const joined = await groupsNamed(transaction, sortedGroups(groups ?? []), now);
+  const written = await transaction.execute(change, {
     id: toUuid(id),
     changesLimit: usageLimit !== undefined,
     usageLimit: usageLimit ?? null,
     changesEnd: expiresAt !== undefined,
     expiresAt: expiresAt ?? null,
+    changesGroups: groups !== undefined,
+    groupIds: joined.length === 0 ? null : joined.map((group) => toUuid(group.id)),
+    changesNote: note !== undefined,
+    note: note ?? null,
   });
   return written > 0;
 }

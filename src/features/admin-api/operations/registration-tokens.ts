@@ -1,5 +1,8 @@
 /** Invitations for users who register themselves (operations 4.8). */
 import { z } from 'zod';
+import { Urls } from '#browser/urls.ts';
+import type { EmailAddress } from '#domain/accounts/email-address.ts';
+import { checkEmailPolicy, emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import {
   changeRegistrationToken,
   revokeRegistrationToken,
@@ -9,18 +12,22 @@ import {
   type IssuedToken,
   issueRegistrationToken,
   openRegistrationToken,
+  type WantedToken,
 } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import { type RegistrationTokenRecord, registrationTokens } from '#domain/administration/registration-token-listing.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
-import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
-import { filter, flag, instant } from '../definition/fields.ts';
+import { containing } from '#platform/postgres/like.ts';
+import { GROUP_NAME_RULE, isGroupName } from '#protocol/oidc/group-names.ts';
+import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
+import { EXAMPLE_ID, filter, flag, instant, text, ulid } from '../definition/fields.ts';
 import {
   actionOperation,
   change,
   getOperation,
+  invalidMember,
   type ListSource,
   listOperation,
   logAction,
@@ -43,17 +50,37 @@ const TOKEN: Resource<RegistrationTokenRecord> = {
     last_used_at: z.iso.datetime().nullable().describe('When it was last used for a registration; null: never.'),
     expires_at: z.iso.datetime().nullable().describe('When it expires; null: never.'),
     revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: not revoked.'),
+    url: z.string().describe('Registration link that contains the token.'),
+    email: z.string().nullable().describe('The only email address that can register with it; null: any.'),
+    groups: z.array(z.string()).describe('Groups that accounts created with it join.'),
+    note: z.string().nullable().describe('Note for administrators.'),
+    created_by: z
+      .string()
+      .nullable()
+      .describe('Administrator who created it; null: a client without a user, or the command line.'),
+    mail_queued_at: z.iso.datetime().nullable().describe('When it was last queued for sending by email; null: never.'),
+    mail_sent_at: z.iso.datetime().nullable().describe('When it was last sent by email; null: never.'),
   }),
-  attributesOf: (token, { keyRing }) => ({
-    token: openRegistrationToken(keyRing, fromUuid(token.id), token.token_sealed),
-    valid: token.valid,
-    usage_limit: token.usage_limit,
-    times_used: token.times_used,
-    created_at: time(token.created_at),
-    last_used_at: timeOrNull(token.last_used_at),
-    expires_at: timeOrNull(token.expires_at),
-    revoked_at: timeOrNull(token.revoked_at),
-  }),
+  attributesOf: (token, { config, keyRing }) => {
+    const text = openRegistrationToken(keyRing, fromUuid(token.id), token.token_sealed);
+    return {
+      token: text,
+      valid: token.valid,
+      usage_limit: token.usage_limit,
+      times_used: token.times_used,
+      created_at: time(token.created_at),
+      last_used_at: timeOrNull(token.last_used_at),
+      expires_at: timeOrNull(token.expires_at),
+      revoked_at: timeOrNull(token.revoked_at),
+      url: new Urls(config.http.publicBase).invitation(text),
+      email: token.email,
+      groups: token.groups,
+      note: token.note,
+      created_by: idOrNull(token.created_by),
+      mail_queued_at: timeOrNull(token.mail_queued_at),
+      mail_sent_at: timeOrNull(token.mail_sent_at),
+    };
+  },
 };
 
 interface Wanted {
@@ -61,6 +88,8 @@ interface Wanted {
   readonly isRevoked: boolean | undefined;
   readonly isExpired: boolean | undefined;
   readonly isValid: boolean | undefined;
+  readonly search: string | undefined;
+  readonly createdBy: string | undefined;
 }
 
 /** Whether a token is valid depends on the current time. */
@@ -77,6 +106,11 @@ const usageLimit = z
   .int('must be an integer')
   .min(1, 'must be at least 1')
   .max(MAX_USES, `must be at most ${MAX_USES}`);
+const MAX_INVITED_GROUPS = 50;
+const groups = z
+  .array(z.string().refine(isGroupName, `expected ${GROUP_NAME_RULE}`).meta({ minLength: 1, maxLength: 255 }))
+  .max(MAX_INVITED_GROUPS, `must have at most ${MAX_INVITED_GROUPS} groups`);
+const note = text(500).nullable().optional();
 const newTokenBody = z.strictObject({
   token: z
     .string()
@@ -91,6 +125,16 @@ const newTokenBody = z.strictObject({
     .nullable()
     .optional()
     .describe('When it expires, a time in the future (RFC 3339). Default or null: never.'),
+  email: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ example: 'maren@mail.example' })
+    .describe('The only email address that can register with it, once. Default or null: any address.'),
+  groups: groups
+    .optional()
+    .describe('Groups that accounts created with it join, by name; those without a record get one. Default: none.'),
+  note: note.describe('Note for administrators: 1 to 500 characters. Default or null: none.'),
 });
 const changeBody = z.strictObject({
   usage_limit: usageLimit
@@ -101,6 +145,8 @@ const changeBody = z.strictObject({
     .nullable()
     .optional()
     .describe('When it expires, a time in the future (RFC 3339). Default: unchanged; null: never.'),
+  groups: groups.optional().describe('Groups that accounts join from then on, by name. Default: unchanged.'),
+  note: note.describe('Note for administrators: 1 to 500 characters. Default: unchanged; null: none.'),
 });
 
 export const registrationTokenOperations: readonly Operation[] = [
@@ -114,12 +160,20 @@ export const registrationTokenOperations: readonly Operation[] = [
       revoked: filter(flag(), 'Tokens that are (`true`) or are not (`false`) revoked.'),
       expired: filter(flag(), 'Tokens that have (`true`) or have not (`false`) expired.'),
       valid: filter(flag(), 'Tokens that can be used now (`true`), or are revoked, expired or used up (`false`).'),
+      search: filter(
+        text(255),
+        'Tokens whose note or email address contains this text (case-insensitive): 1 to 255 characters.',
+        'mar',
+      ),
+      'created-by': filter(ulid(), 'Tokens created by the administrator with this ID.', EXAMPLE_ID),
     }),
-    select: ({ used, revoked, expired, valid }) => ({
-      isUsed: used,
-      isRevoked: revoked,
-      isExpired: expired,
-      isValid: valid,
+    select: (values) => ({
+      isUsed: values.used,
+      isRevoked: values.revoked,
+      isExpired: values.expired,
+      isValid: values.valid,
+      search: values.search && containing(values.search),
+      createdBy: values['created-by'],
     }),
   }),
   getOperation({
@@ -134,15 +188,27 @@ export const registrationTokenOperations: readonly Operation[] = [
     path: TOKEN.path,
     tag: TOKEN.type,
     summary: 'Creates a registration token',
-    description: 'Anyone who has the token may register if `account.password_registration_enabled` is set.',
+    description:
+      'Anyone who has the token may register if `account.password_registration_enabled` is set. With `email`, only ' +
+      'that address can register, once.',
     body: newTokenBody,
     answers: [singleAnswer(201, TOKEN)],
-    errors: ['invalid_body', 'token_exists'],
+    errors: ['invalid_body', 'token_exists', 'group_exists'],
     run: async (call) => {
-      const { core, context } = call;
-      const { token, usage_limit, expires_at } = await readBody(context, newTokenBody);
-      checkEnd(core, expires_at);
-      const wanted = { token, usageLimit: usage_limit ?? undefined, expiresAt: expires_at ?? undefined };
+      const { core, context, caller } = call;
+      const body = await readBody(context, newTokenBody);
+      checkEnd(core, body.expires_at);
+      const email = await invitedAddress(core, body.email ?? undefined);
+      if (email !== undefined) checkSingleUse(body.usage_limit ?? undefined);
+      const wanted: WantedToken = {
+        token: body.token,
+        usageLimit: email === undefined ? (body.usage_limit ?? undefined) : 1,
+        expiresAt: body.expires_at ?? undefined,
+        email,
+        groups: body.groups,
+        note: body.note ?? undefined,
+        createdBy: { user: caller.user?.id, client: caller.clientId },
+      };
       const issued = await change(
         call,
         ({ id }: IssuedToken) => ({ operation: 'addUserRegistrationToken', target: { type: TOKEN.type, id } }),
@@ -161,23 +227,24 @@ export const registrationTokenOperations: readonly Operation[] = [
   actionOperation({
     id: 'updateUserRegistrationToken',
     method: 'PUT',
-    summary: 'Changes the usage limit and expiry of a token; null removes a limit',
-    description: 'Omitted members are unchanged. A limit below the number of registrations is rejected.',
+    summary: 'Changes the usage limit, expiry, groups and note of a token; null removes a limit',
+    description:
+      'Omitted members are unchanged. A limit below the number of registrations is rejected, and so is one other than ' +
+      '1 for a token with an email address.',
     ...SHARED,
     body: changeBody,
-    errors: ['invalid_body'],
-    run: async (call, { id }, action) => {
+    errors: ['invalid_body', 'group_exists'],
+    run: async (call, { id, email }, action) => {
       const { core, context } = call;
       const body = await readBody(context, changeBody);
       const { usage_limit, expires_at } = body;
       checkEnd(core, expires_at);
-      const wanted = { usageLimit: usage_limit, expiresAt: expires_at };
-      await change(call, { ...action, changed: Object.keys(body) }, async (_, transaction) => {
-        if (await changeRegistrationToken(transaction, fromUuid<'registration-token'>(id), wanted)) return;
-        throw new LatchkeyError('invalid_body', {
-          description: '/usage_limit: below the number of registrations',
-          members: { pointer: '/usage_limit' },
-        });
+      if (email !== null && usage_limit !== undefined) checkSingleUse(usage_limit);
+      const wanted = { usageLimit: usage_limit, expiresAt: expires_at, groups: body.groups, note: body.note };
+      await change(call, { ...action, changed: Object.keys(body) }, async ({ clock }, transaction) => {
+        const token = fromUuid<'registration-token'>(id);
+        if (await changeRegistrationToken(transaction, token, wanted, clock.now())) return;
+        throw invalidMember(['usage_limit'], 'below the number of registrations');
       });
     },
   }),
@@ -213,8 +280,24 @@ export const registrationTokenOperations: readonly Operation[] = [
 
 function checkEnd({ clock }: Core, expiresAt: Date | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt.getTime() > clock.now()) return;
-  throw new LatchkeyError('invalid_body', {
-    description: '/expires_at: is in the past',
-    members: { pointer: '/expires_at' },
-  });
+  throw invalidMember(['expires_at'], 'is in the past');
+}
+
+/** @param usageLimit undefined: not requested */
+function checkSingleUse(usageLimit: number | null | undefined): void {
+  if (usageLimit === undefined || usageLimit === 1) return;
+  throw invalidMember(['usage_limit'], 'must be 1 for a token with an email address');
+}
+
+/** Applies the email policy, because the address could not register otherwise. */
+async function invitedAddress(core: Core, typed: string | undefined): Promise<EmailAddress | undefined> {
+  if (typed === undefined) return undefined;
+  const judged = await checkEmailPolicy(typed, emailPolicyOf(core));
+  if (judged.ok) return judged.email;
+  const [problem] = judged.problems;
+  if (problem === 'invalid') throw invalidMember(['email'], 'not an email address');
+  throw invalidMember(
+    ['email'],
+    `refused by the email policy (${typeof problem === 'string' ? problem : 'policy module'})`,
+  );
 }

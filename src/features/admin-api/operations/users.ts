@@ -98,6 +98,11 @@ const filters = z.object({
     'Accounts in the group with exactly this name, set by an administrator or an enabled sign-in provider.',
     'harbour-crew',
   ),
+  'registration-token': filter(
+    ulid(),
+    'Accounts that were created with the registration token with this ID.',
+    EXAMPLE_ID,
+  ),
 });
 
 const adminBody = z.strictObject({
@@ -148,6 +153,7 @@ export const userOperations: readonly Operation[] = [
       hasCompatSession: values['has-active-compat-session'],
       clients: values['active-oauth2-client'],
       group: values.group,
+      registrationToken: values['registration-token'],
     }),
     check: async ({ core }, values) => {
       for (const id of values['active-oauth2-client'] ?? []) {
