@@ -2,6 +2,7 @@ import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
+import { sectorMembers } from '#protocol/oidc/sector.ts';
 import type { MetadataDeps } from './accept-metadata.ts';
 
 /**
@@ -26,17 +27,16 @@ export async function requireSectorMember(
     });
   }
   const fetched = await deps.outbound.get(uri, { accept: 'application/json' });
-  const members = fetched.ok ? listOf(fetched.body) : [];
+  const members = fetched.ok ? sectorMembers(parsed(fetched.body)) : [];
   if (redirectUris.every((redirectUri) => members.includes(redirectUri))) return;
   throw invalidMetadata('sector_identifier_uri', 'must be the URL of a JSON list that contains all redirect_uris');
 }
 
-/** Returns an empty list if the body is not a list. */
-function listOf(body: Buffer): readonly unknown[] {
+/** Returns undefined for what is not JSON. */
+function parsed(body: Buffer): unknown {
   try {
-    const value: unknown = JSON.parse(body.toString());
-    return Array.isArray(value) ? value : [];
+    return JSON.parse(body.toString());
   } catch {
-    return [];
+    return undefined;
   }
 }

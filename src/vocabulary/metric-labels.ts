@@ -37,6 +37,7 @@ export const LIMITER_LABELS = [
   'captcha',
   'captcha-login',
   'client-sector',
+  'client-test',
   'client_registration',
   'device_code',
   'email-code',

@@ -195,6 +195,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [191, "requests for the admin area's client from elsewhere"],
   [192, 'admin area after the right, the sign-in or the session is lost'],
   [193, 'token of the admin area at other endpoints'],
+  [195, 'internal network scanned by the test of a client'],
   [196, 'client that passes for the admin area'],
   [202, "change without an audit event, or an administrator's address shown to a user"],
 ];

@@ -79,6 +79,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const managed = await idOf(admin.post('oauth2-clients', MANAGED_CLIENT));
   await admin.send('PATCH', `oauth2-clients/${managed}`, { client_name: 'Harbour' });
   await admin.post(`oauth2-clients/${managed}/rotate-secret`);
+  await admin.get(`oauth2-clients/${managed}/connect`);
+  await admin.post(`oauth2-clients/${managed}/test`);
   await admin.post(`oauth2-clients/${managed}/disable`);
   await admin.post(`oauth2-clients/${managed}/enable`);
   await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);

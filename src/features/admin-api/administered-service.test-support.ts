@@ -1,5 +1,6 @@
 /** Setup for tests of the API: a service with a homeserver, and clients that administer it with their own tokens. */
 import { toUuid } from '#platform/base/ids.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
@@ -49,6 +50,7 @@ export async function startAdministeredService(
   settings: Readonly<Record<string, unknown>> = {},
   administers: readonly string[] = [CLIENT],
   expectedErrors: readonly string[] = [],
+  outbound?: OutboundHttp,
 ): Promise<AdministeredService> {
   const clock = new FakeClock();
   const homeserver = await startStandInHomeserver(SECRET, 'chat.example');
@@ -65,7 +67,7 @@ export async function startAdministeredService(
       policy: { data: { admin_clients: administers } },
       ...settings,
     },
-    { clock, expectedErrors },
+    { clock, expectedErrors, ...(outbound !== undefined && { outbound }) },
   );
   let people = 0;
   return {

@@ -228,6 +228,10 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     const id = await managedClient();
     return { path: `oauth2-clients/${id}/rotate-secret`, target: id, changed: ['client_secret'] };
   },
+  testOAuth2Client: async () => {
+    const id = await managedClient();
+    return { path: `oauth2-clients/${id}/test`, target: id };
+  },
   disableOAuth2Client: async () => {
     const id = await managedClient();
     return { path: `oauth2-clients/${id}/disable`, target: id, changed: ['disabled_at'] };

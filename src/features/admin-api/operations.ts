@@ -1,6 +1,7 @@
 import type { Operation } from './definition/operation.ts';
 import { auditEventOperations } from './operations/audit-events.ts';
 import { clientChangeOperations } from './operations/client-changes.ts';
+import { clientConnectionOperations } from './operations/client-connections.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
@@ -46,6 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...registrationTokenOperations,
   ...clientOperations,
   ...clientChangeOperations,
+  ...clientConnectionOperations,
   ...upstreamOperations,
   ...auditEventOperations,
   ...policyDataOperations,

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Client } from '#domain/clients/client.ts';
+import { logoType } from '#domain/clients/logo-type.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 
@@ -46,7 +47,7 @@ export class ClientLogos {
     this.#waiting += 1;
     try {
       const fetched = await this.#outbound.get(uri, { accept: ACCEPT, isConfigured: kind === 'static' });
-      const contentType = fetched.ok ? typeOf(fetched.body, fetched.mediaType) : undefined;
+      const contentType = fetched.ok ? logoType(fetched.body, fetched.mediaType) : undefined;
       if (!fetched.ok || contentType === undefined) return kept?.logo;
       const { body: content, freshForSeconds } = fetched;
       const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
@@ -72,20 +73,4 @@ export class ClientLogos {
     this.#keptBytes -= this.#kept.get(uri)?.logo.content.length ?? 0;
     this.#kept.delete(uri);
   }
-}
-
-/** Signatures of the formats that browsers display, with their offsets. */
-const SIGNATURES = [
-  { contentType: 'image/png', at: 0, text: '\x89PNG\r\n\x1a\n' },
-  { contentType: 'image/jpeg', at: 0, text: '\xff\xd8\xff' },
-  { contentType: 'image/gif', at: 0, text: 'GIF8' },
-  { contentType: 'image/webp', at: 8, text: 'WEBP' },
-] as const;
-
-/** SVG has no signature, so the host must declare the type. */
-function typeOf(content: Buffer, mediaType: string | undefined): string | undefined {
-  const head = content.toString('latin1', 0, 64);
-  const found = SIGNATURES.find(({ at, text }) => head.startsWith(text, at));
-  if (found !== undefined) return found.contentType;
-  return mediaType === 'image/svg+xml' && /^(?:\xef\xbb\xbf)?\s*</.test(head) ? mediaType : undefined;
 }

@@ -74,6 +74,8 @@ export interface GetOptions {
   readonly server?: CalledServer | undefined;
   /** Maximum size of the decoded body. Defaults to 256 KiB. */
   readonly maxBodyBytes?: number;
+  /** Whether to try even if the last attempt failed within a minute: the caller limits the requests. */
+  readonly ignoresFailures?: boolean;
 }
 
 /** A document that was served with status 200. */
@@ -159,11 +161,12 @@ export class OutboundHttp {
   /** Fetches a document. A failure is cached for a minute. */
   async get(
     url: string,
-    { accept, isConfigured = false, server = 'clients', ...bounds }: GetOptions,
+    { accept, isConfigured = false, server = 'clients', ignoresFailures = false, ...bounds }: GetOptions,
   ): Promise<Fetched | NotSent> {
     const key = `${isConfigured} ${bounds.maxBodyBytes ?? ''} ${accept} ${url}`;
     const failed = this.#failures.get(key);
-    if (failed !== undefined && this.#options.clock.now() < failed.until) return failed.failure;
+    const isRemembered = failed !== undefined && this.#options.clock.now() < failed.until;
+    if (isRemembered && !ignoresFailures) return failed.failure;
     const pending = this.#pending.get(key);
     // The promise belongs to another task, so this task continues in a stretch of its own.
     if (pending !== undefined) return outside(pending);

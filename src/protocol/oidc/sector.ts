@@ -15,6 +15,14 @@ export function commonHost(redirectUris: readonly string[]): string | undefined 
   return others.length > 0 || host === undefined || LOOPBACK_HOSTS.has(host) ? undefined : host;
 }
 
+/**
+ * Returns the redirect URIs in the document of a `sector_identifier_uri` (OpenID Connect Dynamic Client Registration
+ * 1.0, 5). Empty if it is not a list.
+ */
+export function sectorMembers(document: unknown): readonly unknown[] {
+  return Array.isArray(document) ? document : [];
+}
+
 function webHost(uri: string): string | undefined {
   const { protocol, hostname } = new URL(uri);
   return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? hostname : undefined;

@@ -3,6 +3,8 @@ import type { Protection } from './protection.ts';
 const TEST = 'test/attacks/admin-area.test.ts';
 const FEATURE_TEST = 'src/features/admin-area/admin-area.test.ts';
 
+const CLIENT_TEST = 'src/features/admin-api/client-connections.test.ts';
+
 export const ADMIN_AREA: readonly Protection[] = [
   {
     name: 'admin-area-own-page',
@@ -64,6 +66,34 @@ export const ADMIN_AREA: readonly Protection[] = [
     removals: [{ text: 'if (token.clientId === ADMIN_AREA_CLIENT_ID) throw unknownToken(isBound);' }],
     test: TEST,
     testName: 'not the account API, which could open permanent sessions',
+  },
+  {
+    name: 'client-test-guard',
+    what: 'the test of a managed client requests only what the guard permits',
+    attack: 195,
+    removals: [
+      { text: "isConfigured: kind === 'static', ignoresFailures", instead: 'isConfigured: true, ignoresFailures' },
+    ],
+    test: CLIENT_TEST,
+    testName: 'requests no internal address for a managed client (S-195)',
+  },
+  {
+    name: 'client-test-logout-guard',
+    what: 'the test of a managed client posts only where the guard permits it',
+    attack: 195,
+    removals: [
+      { text: "'test' }, { isConfigured: client.kind === 'static' }", instead: "'test' }, { isConfigured: true }" },
+    ],
+    test: CLIENT_TEST,
+    testName: 'requests no internal address for a managed client (S-195)',
+  },
+  {
+    name: 'client-test-limit',
+    what: 'an administrator runs ten tests of clients a minute',
+    attack: 195,
+    removals: [{ text: 'await takeTest(call);' }],
+    test: CLIENT_TEST,
+    testName: 'is limited to ten a minute for each administrator (S-195)',
   },
   {
     name: 'builtin-name',
