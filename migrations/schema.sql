@@ -495,6 +495,34 @@ create table server_state (
 );
 comment on table server_state is 'facts fixed at first start: check value of the encryption key, protocol name';
 
+create table statistics_buckets (
+  metric text not null,
+  step text not null,
+  client_id uuid not null,
+  started_at timestamp with time zone not null,
+  value bigint not null,
+  constraint statistics_buckets_pkey PRIMARY KEY (metric, step, client_id, started_at)
+);
+CREATE INDEX statistics_buckets_client_hours ON statistics_buckets USING btree (started_at) WHERE ((step = 'hour'::text) AND (client_id <> '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE INDEX statistics_buckets_started_at ON statistics_buckets USING btree (started_at);
+comment on table statistics_buckets is 'figures by hour and day, from events and counters';
+
+create table statistics_counters (
+  hour timestamp with time zone not null,
+  name text not null,
+  client_id uuid not null,
+  value bigint not null,
+  constraint statistics_counters_pkey PRIMARY KEY (hour, name, client_id)
+);
+comment on table statistics_counters is 'counts by hour of what leaves no event';
+
+create table statistics_progress (
+  name text not null,
+  rolled_up_to timestamp with time zone not null,
+  constraint statistics_progress_pkey PRIMARY KEY (name)
+);
+comment on table statistics_progress is 'the hour up to which figures are complete';
+
 create table upstream_authorizations (
   id uuid not null,
   provider_id uuid not null,
@@ -556,6 +584,15 @@ create table upstream_providers (
 );
 CREATE INDEX upstream_providers_enabled ON upstream_providers USING btree (id) WHERE (disabled_at IS NULL);
 comment on table upstream_providers is 'other services that people may sign in with';
+
+create table user_active_days (
+  day date not null,
+  user_id uuid not null,
+  constraint user_active_days_pkey PRIMARY KEY (day, user_id),
+  constraint user_active_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX user_active_days_user ON user_active_days USING btree (user_id);
+comment on table user_active_days is 'the days (UTC) on which accounts were active';
 
 create table user_email_authentications (
   id uuid not null,

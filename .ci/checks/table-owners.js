@@ -41,6 +41,7 @@ const OWNED = {
   'domain/account-changes': ['user_recovery_sessions', 'user_recovery_tickets'],
   'domain/policy': ['policy_data'],
   'domain/upstream': ['upstream_authorizations', 'upstream_links', 'upstream_providers'],
+  'domain/statistics': ['statistics_buckets', 'statistics_counters', 'statistics_progress', 'user_active_days'],
   'platform/jobs': ['queue_jobs', 'queue_workers'],
   'platform/postgres/migrator': ['schema_migrations'],
 };

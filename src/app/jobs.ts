@@ -17,6 +17,7 @@ import { renameDeviceQueue } from '#domain/homeserver/rename-device.ts';
 import { syncDevicesQueue } from '#domain/homeserver/sync-devices.ts';
 import { reencryptFieldsQueue } from '#domain/keys/reencrypt-fields.ts';
 import { backchannelLogoutQueues } from '#domain/oauth-sessions/backchannel-logout.ts';
+import { rollUpQueue } from '#domain/statistics/roll-up.ts';
 import { refreshMetadataQueue } from '#domain/upstream/refresh-job.ts';
 import { unknownJobsQueue } from '#platform/jobs/unknown-jobs.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
@@ -70,6 +71,7 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
       queues: [
         ...hourly,
         reencryptFieldsQueue(deps),
+        rollUpQueue({ ...deps, auditEventsSeconds: config.retention.auditEventsSeconds }),
         refreshMetadataQueue({ ...deps, providers: deps.upstream.providers.enabled }),
         unknownJobsQueue({ ...shared, knownQueues: () => workers.flatMap(({ queueNames }) => queueNames) }),
       ],

@@ -15,6 +15,7 @@ import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
 import { secondFactorSweeps } from '#domain/second-factors/sweeps.ts';
+import { statisticsSweeps } from '#domain/statistics/sweeps.ts';
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 
@@ -45,6 +46,7 @@ const tables: readonly SweepRow[] = [
   ...rateLimitSweeps,
   ...replayedValueSweeps,
   ...auditEventSweeps,
+  ...statisticsSweeps,
   ...dataExportSweeps,
 ];
 

@@ -99,7 +99,7 @@ export interface Core
   /** Current policy data, refreshed in the background between `start` and `stop`. */
   readonly policy: LivePolicy;
   readonly moduleRules: ModuleRules;
-  /** Writes last-seen times in the background, between `start` and `stop`. */
+  /** Writes last-seen times and counters in the background, between `start` and `stop`. */
   readonly activity: ActivityBuffer;
   readonly homeserver: Homeserver;
   readonly captcha: Captcha;
@@ -119,6 +119,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const publishedKeys = new PublishedKeys(resources);
   const providers = new UpstreamProviders(config.upstreamOauth2);
   const relyingParty = relyingPartyOf(config);
+  const activity = before?.activity ?? new ActivityBuffer(database, log);
   return {
     ...shared,
     process: { lag, metricsPage, tracing, version },
@@ -144,6 +145,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       log,
       keyRing,
       limits: config.rateLimiting.login,
+      counters: activity.counters,
       maximumBytes: config.passwords.maximumLength,
       sendsNotices: config.email.securityNotices,
     }),
@@ -161,7 +163,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     upstream: { providers, metadata: new UpstreamMetadata(resources), keys: publishedKeys },
     policy,
     moduleRules,
-    activity: before?.activity ?? new ActivityBuffer(database, log),
+    activity,
     homeserver: openHomeserver(resources),
     captcha: new Captcha(resources),
     sendsNotices: config.email.securityNotices,

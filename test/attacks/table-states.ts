@@ -1,8 +1,18 @@
 import type { Queryable } from '#platform/postgres/database.ts';
 import { sql } from '../support/fixtures.ts';
 
-/** Tables that a rejected request may write to: rate limit counters, the audit trail (security G4), and used proofs. */
-const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits', 'replayed_values']);
+/**
+ * Tables that a rejected request may write to: rate limit counters, the audit trail (security G4), used proofs, and
+ * counters of the statistics. `user_active_days` is written in the background for earlier requests.
+ */
+const MAY_CHANGE = new Set([
+  'audit_events',
+  'login_failures',
+  'rate_limits',
+  'replayed_values',
+  'statistics_counters',
+  'user_active_days',
+]);
 /** Columns written in the background for earlier requests, and the count of wrong passwords of a session. */
 const IGNORED_COLUMNS = ['last_active_at', 'last_active_ip', 'failed_reauths'];
 

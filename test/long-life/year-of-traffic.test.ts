@@ -9,6 +9,7 @@ import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-tok
 import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
+import { rollUp } from '#domain/statistics/roll-up.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
@@ -40,6 +41,7 @@ const KEPT: Readonly<Record<string, string>> = {
   user_unsupported_threepids: 'of accounts that were imported',
   user_totp_secrets: 'one of each account that has an authenticator app',
   user_recovery_codes: 'ten of each such account',
+  statistics_buckets: 'kept for 13 months, which is longer than this test',
 };
 /** Tables that traffic does not add rows to. */
 const FIXED = new Set(['schema_migrations', 'secret_keys', 'server_state', 'upstream_providers']);
@@ -108,6 +110,9 @@ test('no table grows after the longest retention period, whatever the traffic', 
   const hadRows = new Set<string>();
   for (let step = 0; step < STEPS; step += 1) {
     await traffic(step);
+    await service.core.activity.flush();
+    const { auditEventsSeconds } = service.core.config.retention;
+    while (!(await rollUp({ database: service.database, clock, auditEventsSeconds })));
     for (const [table, count] of await countRows()) if (count > 0) hadRows.add(table);
     clock.advanceSeconds(STEP_DAYS * 86_400);
     await cleanUpAll({ database: service.database, clock }, service.core.config.retention);

@@ -1,12 +1,14 @@
 /**
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
  * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`. This module writes
- * them for the modules that own the tables. It also stores the language that users last used on pages, and when secrets
- * of managed clients were last used.
+ * them for the modules that own the tables. It also stores the language that users last used on pages, when secrets of
+ * managed clients were last used, the days on which accounts were active, and counters of the statistics.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
 import type { UsedSecret } from '#domain/clients/accepted-secret.ts';
 import { recordSecretUses } from '#domain/clients/managed/record-secret-uses.ts';
+import { ActiveDays, activeDaysOf } from '#domain/statistics/active-days.ts';
+import { Counters } from '#domain/statistics/counters.ts';
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -23,6 +25,8 @@ import type {
 } from '#vocabulary/ids.ts';
 
 interface Activity {
+  /** The first use that is not written yet; undefined: the last one is the only one. */
+  since?: number;
   at: number;
   address: string | undefined;
   userAgent: string | undefined;
@@ -59,12 +63,14 @@ const recordPersonalSessionActivity = activityStatement('record-personal-session
  * last-seen times, which no decision depends on.
  */
 export class ActivityBuffer {
+  readonly counters = new Counters();
   readonly #database: Queryable;
   readonly #log: Log;
   readonly #browserSessions = new Map<BrowserSessionId, Activity>();
   readonly #oauth2Sessions = new Map<OAuth2SessionId, Activity>();
   readonly #compatSessions = new Map<CompatSessionId, Activity>();
   readonly #personalSessions = new Map<PersonalSessionId, Activity>();
+  readonly #activeDays = new ActiveDays();
   readonly #languages = new Map<UserId, UsedLanguage>();
   readonly #secrets: Readonly<Record<UsedSecret, Map<ClientId, number>>> = { current: new Map(), former: new Map() };
   #timer: NodeJS.Timeout | undefined;
@@ -158,10 +164,10 @@ export class ActivityBuffer {
   async #flushAll(): Promise<void> {
     const startedAt = performance.now();
     try {
-      await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity);
-      await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity);
-      await this.#flushTable(this.#compatSessions, recordCompatSessionActivity);
-      await this.#flushTable(this.#personalSessions, recordPersonalSessionActivity);
+      await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity, activeDaysOf.browserSessions);
+      await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity, activeDaysOf.oauth2Sessions);
+      await this.#flushTable(this.#compatSessions, recordCompatSessionActivity, activeDaysOf.compatSessions);
+      await this.#flushTable(this.#personalSessions, recordPersonalSessionActivity, activeDaysOf.personalSessions);
       await this.#write(this.#languages, (batch) => {
         const now = Math.max(...batch.map(([, used]) => used.at));
         return rememberLanguages(
@@ -172,6 +178,7 @@ export class ActivityBuffer {
       });
       await this.#flushSecrets('current');
       await this.#flushSecrets('former');
+      await this.#flushCounters();
     } finally {
       metrics?.observe('latchkey_activity_flush_seconds', {}, (performance.now() - startedAt) / 1000);
       this.#flushing = undefined;
@@ -181,15 +188,28 @@ export class ActivityBuffer {
   async #flushTable<Id extends Ulid>(
     sessions: Map<Id, Activity>,
     write: Statement<never, ActivityParams>,
+    insertDays: Parameters<ActiveDays['write']>[1],
   ): Promise<void> {
-    await this.#write(sessions, (batch) =>
-      this.#database.execute(write, {
+    await this.#write(sessions, async (batch) => {
+      await this.#database.execute(write, {
         ids: batch.map(([id]) => toUuid(id)),
         times: batch.map(([, activity]) => new Date(activity.at)),
         ips: batch.map(([, activity]) => activity.address ?? null),
         userAgents: batch.map(([, activity]) => activity.userAgent ?? null),
-      }),
-    );
+      });
+      const used = batch.map(([id, { since, at }]) => ({ id, since: since ?? at, at }));
+      await this.#activeDays.write(this.#database, insertDays, used);
+    });
+  }
+
+  async #flushCounters(): Promise<void> {
+    try {
+      await this.counters.flush(this.#database);
+    } catch (error) {
+      this.#log.warn('activity.failed', 'writing counters of the statistics failed; will retry', {
+        cause: describeError(error).message,
+      });
+    }
   }
 
   async #flushSecrets(secret: UsedSecret): Promise<void> {
@@ -225,6 +245,7 @@ export class ActivityBuffer {
     const known = sessions.get(id);
     if (known !== undefined) {
       // Updated in place: most requests take this path, which leaves no garbage to collect.
+      known.since ??= known.at;
       known.at = activity.at;
       known.address = activity.address ?? known.address;
       known.userAgent = activity.userAgent ?? known.userAgent;

@@ -1,5 +1,5 @@
 /** The events of all accounts and of administrators, newest first, for administrators (administration A-19). */
-import { fromUuid, parseId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { fromUuid, lowestIdAt, parseId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { BoundedListing, type CappedCount, type OlderPage, type Span } from '#platform/postgres/bounded-listing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
@@ -174,12 +174,6 @@ function spanOf({ since, until }: AuditEventFilter, before: Ulid | undefined): S
   const end = until === undefined ? undefined : lowestIdAt(until);
   const isEarlier = before !== undefined && (end === undefined || before < end);
   return { after: since === undefined ? undefined : lowestIdAt(since), before: isEarlier ? before : end };
-}
-
-/** Returns the identifier below those of this millisecond and of later ones. */
-function lowestIdAt(time: number): Ulid {
-  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
-  return fromUuid(`${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`);
 }
 
 const findUsernames = statement<{ id: string; username: string }, { readonly ids: readonly string[] }>(

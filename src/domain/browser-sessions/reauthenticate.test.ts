@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { parseSessionCookie, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
+import { Counters } from '#domain/statistics/counters.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -40,6 +41,7 @@ beforeAll(async () => {
   const passwordChecks = new PasswordChecks({
     database,
     hasher: cheapHasher(),
+    counters: new Counters(),
     clock,
     log: silentLog,
     keyRing: new KeyRing(Buffer.alloc(32)),

@@ -3,6 +3,7 @@ import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { PasswordChecks, recordLoginFailure } from '#domain/accounts/passwords/check-password.ts';
 
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { Counters } from '#domain/statistics/counters.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -70,7 +71,8 @@ function linesOf(event: string): RecordedLine[] {
 function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const keyRing = new KeyRing(Buffer.alloc(32, 7));
   const sendsNotices = false;
-  const checks = { database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024, sendsNotices };
+  const counters = new Counters();
+  const checks = { database: on, hasher, counters, clock, log, keyRing, limits, maximumBytes: 1024, sendsNotices };
   const passwordChecks = new PasswordChecks(checks);
   const loginNames = { serverName: 'example.org', isEmailAllowed: true };
   const secondFactors = {

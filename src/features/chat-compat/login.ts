@@ -57,6 +57,7 @@ async function openAsWanted(deps: LoginDeps, context: RequestContext, body: unkn
   const session = await openSession(deps, context, request);
   const { user, deviceId, accessToken, refresh } = session;
   context.setRequester({ kind: 'user', id: user.id, username: user.username }, { replace: true });
+  deps.activity.counters.count('tokens_issued', undefined, deps.clock.now());
   return json(200, {
     access_token: accessToken,
     device_id: deviceId,

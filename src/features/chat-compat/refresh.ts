@@ -36,6 +36,7 @@ async function exchangeToken(deps: RefreshDeps, context: RequestContext, refresh
   if (outcome.ok) {
     context.setRequester({ kind: 'user', id: outcome.userId });
     deps.activity.recordCompatSession(outcome.sessionId, now, address, userAgent);
+    deps.activity.counters.count('tokens_issued', undefined, now);
     const { accessToken, expiresInMs } = outcome;
     return json(200, { access_token: accessToken, refresh_token: outcome.refreshToken, expires_in_ms: expiresInMs });
   }

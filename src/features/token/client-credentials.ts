@@ -56,6 +56,7 @@ async function issueForClient(
   const token = await issueTokenToClient(deps.database, client, target, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
+  deps.activity.counters.count('tokens_issued', client.id, now);
   const { expiresAt } = token;
   const accessToken = await issuedAccessToken(deps, client, {
     ...{ text: token.accessToken, userId: undefined, target, issuedAt: now, expiresAt },

@@ -101,6 +101,7 @@ export async function redeemGrant<Row extends ApprovedGrantRow>(
   if (!outcome.ok) return outcome;
   const { accessToken, idToken, redemption } = outcome.prepared;
   deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
+  deps.activity.counters.count('tokens_issued', client.id, redemption.now);
   const response = tokenResponse({
     accessToken,
     expiresAt: redemption.accessTokenExpiresAt,

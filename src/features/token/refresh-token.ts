@@ -59,6 +59,7 @@ async function refreshTokens(
     throw refusal(deps.log, client, outcome, received);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
+  deps.activity.counters.count('tokens_issued', client.id, now);
   // A failing key costs nothing: the retried request gets the same pair of tokens.
   const accessToken = await accessTokenOf(deps, client, outcome);
   return tokenResponse({

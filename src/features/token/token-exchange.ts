@@ -76,6 +76,7 @@ async function exchangeForToken(
     throw refusal(deps, client, 'subject_token', 'The subject_token is no longer active.');
   }
   deps.activity.recordOAuth2Session(token.sessionId, now, address, userAgent);
+  deps.activity.counters.count('tokens_issued', client.id, now);
   deps.log.info('token.exchanged', 'token of a user exchanged by a client', {
     client: client.identifier,
     user: fromUuid(subject.user_id),

@@ -123,3 +123,9 @@ function valuesOf(digits: string): Uint8Array {
   for (const [value, digit] of [...digits].entries()) values[digit.charCodeAt(0)] = value;
   return values;
 }
+
+/** Returns the identifier below those of this millisecond and of later ones. */
+export function lowestIdAt(time: number): Ulid {
+  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
+  return fromUuid(`${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`);
+}

@@ -10,6 +10,7 @@ import { LOGIN_FAILURE_CTES } from '#domain/audit/login-failures.ts';
 import { type Charges, refundTokens, secondsPerToken } from '#domain/limits/rate-limits.ts';
 import { toUser, type User } from '#domain/records/user.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
+import type { Counters } from '#domain/statistics/counters.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
@@ -29,6 +30,8 @@ import {
 
 export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
   readonly hasher: PasswordHasher;
+  /** Counts failures with names that no account has. They leave no event. */
+  readonly counters: Pick<Counters, 'count'>;
   /** Maximum password length in UTF-8 bytes; a longer password is rejected without hashing. */
   readonly maximumBytes: number;
   /** Whether users get security notices about their account by email. */
@@ -151,8 +154,9 @@ export class PasswordChecks {
   }
 
   async #fail(attempt: PasswordAttempt, row: BegunCheckRow, user: User | undefined): Promise<PasswordCheck> {
-    const { clock, database, log } = this.#deps;
+    const { clock, counters, database, log } = this.#deps;
     const now = clock.now();
+    if (user === undefined) counters.count('unknown_account_failures', undefined, now);
     const code = user === undefined ? 'unknown_user' : 'bad_password';
     if (attempt.isSignIn === true) metrics?.count('latchkey_login_attempts_total', { result: code });
     log.info('auth.refused', 'wrong name or password', { code, user: user?.id });
