@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import type { Peer } from './client-address.ts';
+import type { OutgoingResponse } from './message.ts';
 import type { ProxySource } from './proxy-header.ts';
 
 const MAX_PIPELINED = 16;
@@ -42,6 +43,11 @@ export interface RequestConnection {
   /** Ends the connection after the current request, since the bytes after it may not be a request. */
   endAfterCurrent(): void;
   lingerOnClose(): void;
+  /**
+   * Ends a response whose body cannot be completed, so that the client does not take the beginning for the whole (RFC
+   * 9112 8, RFC 9113 8.1).
+   */
+  abandon(response: OutgoingResponse): void;
   /** Reports that a request was answered. @param isLast no further request is accepted */
   advance(isLast: boolean): void;
 }
@@ -255,6 +261,12 @@ export class Connection implements RequestConnection {
       socket.resume();
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
+  }
+
+  /** Resets the connection. Its end is how an HTTP/1.0 client recognizes a complete body. */
+  abandon(): void {
+    this.drop();
+    this.#reset();
   }
 
   /** Resets the TCP connection, also below TLS. Unix sockets cannot be reset and are closed. */

@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import type { Connection, Multiplexer, RequestConnection } from './connection.ts';
 import type { HttpLimits } from './http-options.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
+import type { OutgoingResponse } from './message.ts';
 import type { Speaker } from './opening.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -137,6 +138,10 @@ class Http2Connection implements RequestConnection, Multiplexer {
   /** Not needed, since the connection ends with a frame that identifies the requests served. */
   lingerOnClose(): void {}
 
+  abandon(response: OutgoingResponse): void {
+    response.destroy();
+  }
+
   advance(isLast: boolean): void {
     this.answered += 1;
     if (isLast) this.announceEnd();
@@ -194,7 +199,10 @@ class Http2Connection implements RequestConnection, Multiplexer {
     stream.once('finish', () => {
       this.#takenAt = performance.now();
     });
-    const response = new Http2Response(stream, request, (hasTaken) => this.#expectReading(stream, hasTaken));
+    const response = new Http2Response(stream, request, {
+      onSlice: (hasTaken) => this.#expectReading(stream, hasTaken),
+      onPause: () => this.#awaitPart(stream),
+    });
     // Waits until everything in the same packet has been read. So a request that is reset immediately is never started
     // (CVE-2023-44487).
     setImmediate(() => {
@@ -207,6 +215,12 @@ class Http2Connection implements RequestConnection, Multiplexer {
     const now = performance.now();
     if (hasTaken) this.#takenAt = now;
     if (this.#streams.has(stream)) this.#streams.set(stream, now + SLOW_READER_MS);
+  }
+
+  /** Everything has been read, so there is no deadline until the next part exists. */
+  #awaitPart(stream: ServerHttp2Stream): void {
+    this.#takenAt = performance.now();
+    if (this.#streams.has(stream)) this.#streams.set(stream, Number.POSITIVE_INFINITY);
   }
 
   #count(burst: Burst): void {

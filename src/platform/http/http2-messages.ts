@@ -35,18 +35,25 @@ export class Http2Request implements ReceivedRequest {
   }
 }
 
+/** Learns what the client reads of a response. */
+export interface ResponseProgress {
+  /** A part is sent. @param hasTaken the client has read the previous part */
+  onSlice(hasTaken: boolean): void;
+  /** The client has read everything so far. The next part does not exist yet. */
+  onPause(): void;
+}
+
 export class Http2Response implements OutgoingResponse {
   readonly socket = null;
   readonly #stream: ServerHttp2Stream;
   readonly #request: Http2Request;
-  readonly #onSlice: (hasTaken: boolean) => void;
+  readonly #progress: ResponseProgress;
   #headers: OutgoingHttpHeaders = {};
 
-  /** @param onSlice called when a part of the response is sent; `hasTaken`: the client has read the previous part */
-  constructor(stream: ServerHttp2Stream, request: Http2Request, onSlice: (hasTaken: boolean) => void) {
+  constructor(stream: ServerHttp2Stream, request: Http2Request, progress: ResponseProgress) {
     this.#stream = stream;
     this.#request = request;
-    this.#onSlice = onSlice;
+    this.#progress = progress;
   }
 
   get closed(): boolean {
@@ -65,7 +72,7 @@ export class Http2Response implements OutgoingResponse {
     if (!this.closed) this.#stream.additionalHeaders({ ':status': 100 });
   }
 
-  /** Sends nothing before `end`. */
+  /** Sends nothing before `write` or `end`. */
   writeHead(status: number, headers: OutgoingHttpHeaders): void {
     for (const [name, value] of Object.entries(headers)) {
       for (const one of Array.isArray(value) ? value : [String(value)]) validateHeaderValue(name, one);
@@ -73,8 +80,28 @@ export class Http2Response implements OutgoingResponse {
     this.#headers = { ...headers, ':status': status };
   }
 
+  write(part: Buffer, onTaken: () => void): void {
+    if (this.closed) return;
+    if (!this.#stream.headersSent) this.#stream.respond(this.#headers);
+    this.#progress.onSlice(false);
+    this.#stream.write(part, () => {
+      this.#progress.onPause();
+      onTaken();
+    });
+  }
+
+  destroy(): void {
+    // `close` would end the body before it resets the stream, and the client would take it for complete.
+    if (!this.closed) this.#stream.destroy(new Error('the body could not be completed'));
+  }
+
   end(body?: string | Buffer): void {
     if (this.closed) return;
+    if (this.#stream.headersSent) {
+      this.#stream.end();
+      this.#finish();
+      return;
+    }
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const isEmpty = bytes === undefined || bytes.length === 0;
     this.#stream.respond(this.#headers, { endStream: isEmpty });
@@ -84,7 +111,7 @@ export class Http2Response implements OutgoingResponse {
 
   #send(bytes: Buffer, hasTaken: boolean): void {
     if (this.closed) return;
-    this.#onSlice(hasTaken);
+    this.#progress.onSlice(hasTaken);
     if (bytes.length > SLICE_BYTES) {
       this.#stream.write(bytes.subarray(0, SLICE_BYTES), () => this.#send(bytes.subarray(SLICE_BYTES), true));
     } else {

@@ -24,6 +24,7 @@ import {
 import { selfSigned } from '#test/support/self-signed.ts';
 import { Connection } from './connection.ts';
 import { serveHttp2 } from './http2-connection.ts';
+import type { Http2Response } from './http2-messages.ts';
 import { json, plainText } from './response.ts';
 import type { Route } from './route.ts';
 
@@ -48,6 +49,12 @@ const ROUTES: Route[] = [
   {
     ...shared,
     method: 'GET',
+    path: '/streamed',
+    handle: ({ query }) => ({ status: 200, headers: {}, body: parts(query.get('fail') !== undefined) }),
+  },
+  {
+    ...shared,
+    method: 'GET',
     path: '/slow',
     handle: async () => {
       await delay(5);
@@ -61,6 +68,21 @@ const ROUTES: Route[] = [
     handle: async (context) => plainText(200, (await context.readForm()).get('a') ?? ''),
   },
 ];
+
+let unfinished = 0;
+
+async function* parts(isFailing: boolean): AsyncGenerator<string> {
+  unfinished += 1;
+  try {
+    for (let part = 0; part < 20; part += 1) {
+      await delay(0);
+      if (isFailing && part === 10) throw new Error('connection to the database lost');
+      yield LARGE.slice(0, 100_000);
+    }
+  } finally {
+    unfinished -= 1;
+  }
+}
 
 async function start(limits: RouteServerOptions['limits'] = {}): Promise<RouteServer> {
   const tls = {
@@ -257,6 +279,45 @@ describe('an HTTP/2 client (ALPN h2, operations 1.7.3)', () => {
   });
 });
 
+describe('a streamed response over HTTP/2', () => {
+  const streamed = () => server.lines.filter((line) => line.includes('http.server.streamed')).at(-1);
+
+  test('is sent completely, and not read for HEAD', async () => {
+    const session = client();
+    const answer = await ask(session, { ':path': '/streamed' });
+    expect(answer).toMatchObject({ status: 200, resetCode: 0 });
+    expect(answer.body).toHaveLength(2_000_000);
+    expect(answer.headers).not.toHaveProperty('content-length');
+    expect(streamed()).toContain('outcome=complete bytes=2000000');
+    const before = server.lines.length;
+    const head = await ask(session, { ':path': '/streamed', ':method': 'HEAD' });
+    expect(head).toMatchObject({ status: 200, body: '' });
+    expect(server.lines.slice(before).join()).not.toContain('http.server.streamed');
+    session.close();
+  });
+
+  test('is reset if it fails, and the connection stays open', async () => {
+    const session = client();
+    const { resetCode, status } = await ask(session, { ':path': '/streamed?fail=1' });
+    expect({ resetCode, status }).toEqual({ status: 200, resetCode: constants.NGHTTP2_INTERNAL_ERROR });
+    await until(() => streamed()?.includes('outcome=failed') === true);
+    expect((await ask(session, { ':path': '/peer' })).status).toBe(200);
+    session.close();
+  });
+
+  test('ends when the client cancels it', async () => {
+    const session = client();
+    const stream = session.request({ ':path': '/streamed' });
+    stream.on('error', () => {});
+    // The client does not read, so the flow-control window is full before the last part.
+    await until(() => unfinished === 1);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await until(() => unfinished === 0);
+    await until(() => streamed()?.includes('outcome=aborted') === true);
+    session.close();
+  });
+});
+
 describe('ambiguous requests (RFC 9113 8.2, 8.3, security S-149 to S-152)', () => {
   const GOOD = [
     [':method', 'GET'],
@@ -421,7 +482,9 @@ describe('a response that the client does not read (operations 9.1, S-139)', () 
   });
 
   /** Opens an HTTP/2 connection without TLS to a server whose responses have 3 MB. */
-  async function opened(): Promise<{ connection: Connection; socket: Socket }> {
+  async function opened(
+    respond = (response: Http2Response) => response.end(LARGE),
+  ): Promise<{ connection: Connection; socket: Socket }> {
     const listener = createServer();
     const accepted = new Promise<Connection>((resolve) => {
       listener.once('connection', (socket) => {
@@ -430,7 +493,7 @@ describe('a response that the client does not read (operations 9.1, S-139)', () 
           limits: () => TEST_LIMITS,
           serve: (_connection, _request, response) => {
             response.writeHead(200, {});
-            response.end(LARGE);
+            respond(response);
             served += 1;
           },
           report: () => {},
@@ -470,6 +533,33 @@ describe('a response that the client does not read (operations 9.1, S-139)', () 
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
     expect(connection.socket.destroyed).toBe(false);
     session.destroy();
+  });
+
+  test('gives a client as long for each part of a stream, and does not count the time until the next part', async () => {
+    const { connection, socket } = await opened((response) => {
+      response.write(Buffer.alloc(10_000), () => response.write(Buffer.alloc(1_000_000), () => {}));
+    });
+    const session = connect('http://127.0.0.1', { createConnection: () => socket });
+    const stream = session.request();
+    stream.on('error', () => {}).resume();
+    let length = 0;
+    stream.on('data', ({ length: more }: Buffer) => {
+      length += more;
+    });
+    await until(() => length === 1_010_000);
+    await delay(20);
+    connection.resetIfStuck(performance.now() + 60_000);
+    expect(stream.closed).toBe(false);
+    const other = session.request();
+    other.on('error', () => {});
+    await new Promise((resolve) => other.on('response', resolve));
+    await until(() => served === 2);
+    await delay(20);
+    const closed = new Promise((resolve) => other.resume().on('close', resolve));
+    connection.resetIfStuck(performance.now() + 29_000);
+    expect(other.closed).toBe(false);
+    session.destroy();
+    await closed;
   });
 
   test('does not count time during which the event loop was blocked as idle', async () => {

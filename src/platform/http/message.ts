@@ -29,6 +29,10 @@ export interface OutgoingResponse {
   writeContinue(): void;
   /** Throws if a header value is invalid. */
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+  /** Sends a part of the body. Calls back when the peer can take the next one. Never does if the response is closed. */
+  write(part: Buffer, onTaken: () => void): unknown;
   end(body?: string | Buffer): unknown;
+  /** Ends an HTTP/2 stream, or the connection of an HTTP/1 response, without completing the body. */
+  destroy(): unknown;
   once(event: 'close' | 'finish', listener: () => void): unknown;
 }

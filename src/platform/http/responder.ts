@@ -12,6 +12,7 @@ import type { HttpResponse } from './response.ts';
 import type { CommonHeaders } from './response-headers.ts';
 import type { Route } from './route.ts';
 import { sendBody } from './send-body.ts';
+import { type BodyParts, sendParts } from './stream-body.ts';
 
 const STATUS_CLASSES = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx'];
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
@@ -27,7 +28,7 @@ export interface ResponderOptions {
   isClosing(): boolean;
 }
 
-/** Sends the response of each request, after writing its log line. */
+/** Sends the response of each request, after writing its log line; the line of a stream follows its end. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -35,30 +36,78 @@ export class Responder {
     this.#options = options;
   }
 
-  /** Sends a response. Does nothing if the request was already answered because its handler timed out. */
-  answer(exchange: Exchange, answer: HttpResponse): void {
-    if (exchange.isAnswered) return;
+  /**
+   * Sends a response. Does nothing if the request was already answered because its handler timed out.
+   * @returns a promise for a stream, which resolves when it has been sent or given up
+   */
+  answer(exchange: Exchange, answer: HttpResponse): Promise<void> | undefined {
+    if (exchange.isAnswered) return undefined;
     const { connection, request, response } = exchange;
-    const { errorFormat, cookieChanges: setCookies } = exchange;
-    const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
+    const { body } = answer;
+    if (typeof body === 'object' && !Buffer.isBuffer(body)) {
+      return this.#answerInParts(exchange, answer, body[Symbol.asyncIterator]());
+    }
     const isLast = this.#isLast(exchange);
-    if (isLast && !connection.isMultiplexed) headers['connection'] = 'close';
-    // Throws for invalid header values, before anything is logged or sent.
-    response.writeHead(answer.status, headers);
-    exchange.isAnswered = true;
-    exchange.sentBytes = answer.body?.length ?? 0;
-    if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
+    this.#writeHead(exchange, answer, isLast);
+    exchange.sentBytes = body?.length ?? 0;
     const { isAborted } = exchange;
     try {
       this.#account(exchange, answer.status);
     } finally {
       // The response head is written, so the response must be sent even if something fails here.
-      sendBody(response, request.method === 'HEAD' ? undefined : answer.body);
+      sendBody(response, request.method === 'HEAD' ? undefined : body);
       if (isAborted) {
         this.#options.log.debug('http.server.aborted', 'client disconnected before the response');
       }
       connection.advance(isLast);
     }
+    return undefined;
+  }
+
+  /** Sends a stream. A response that cannot be completed is cut off, because its status has already been sent. */
+  async #answerInParts(exchange: Exchange, answer: HttpResponse, parts: BodyParts): Promise<void> {
+    const { connection, request, response } = exchange;
+    const isHead = request.method === 'HEAD';
+    try {
+      // Read before the head is sent, so that an error here is answered like any other.
+      const first = isHead ? undefined : await parts.next();
+      if (exchange.isAnswered) return;
+      // The end of an HTTP/1.0 body is the end of its connection.
+      const isLast = this.#isLast(exchange) || request.httpVersion === '1.0';
+      this.#writeHead(exchange, answer, isLast);
+      try {
+        if (first === undefined) response.end();
+        else await this.#sendParts(exchange, parts, first);
+      } finally {
+        this.#account(exchange, answer.status);
+        connection.advance(isLast);
+      }
+    } finally {
+      await parts.return?.();
+    }
+  }
+
+  async #sendParts(exchange: Exchange, parts: BodyParts, first: IteratorResult<string>): Promise<void> {
+    const { log } = this.#options;
+    let outcome: string = 'failed';
+    try {
+      outcome = await sendParts(exchange, parts, first);
+    } catch (thrown) {
+      reportFailure(this.#options, thrown, exchange);
+    }
+    if (outcome !== 'complete') exchange.connection.abandon(exchange.response);
+    log.info('http.server.streamed', 'streamed response ended', { outcome, bytes: exchange.sentBytes });
+  }
+
+  /** Throws for invalid header values, before anything is logged or sent. */
+  #writeHead(exchange: Exchange, answer: HttpResponse, isLast: boolean): void {
+    const { connection, request, response } = exchange;
+    const { errorFormat, cookieChanges: setCookies } = exchange;
+    const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
+    if (isLast && !connection.isMultiplexed) headers['connection'] = 'close';
+    response.writeHead(answer.status, headers);
+    exchange.isAnswered = true;
+    if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
   }
 
   /** Responds with a thrown error in the error format of the request, and logs what operators need to know. */
@@ -66,10 +115,10 @@ export class Responder {
     const { errorFormats } = this.#options;
     const error = reportFailure(this.#options, thrown, exchange);
     try {
-      this.answer(exchange, errorFormats[exchange.errorFormat].render(error, this.#failed(exchange, error)));
+      void this.answer(exchange, errorFormats[exchange.errorFormat].render(error, this.#failed(exchange, error)));
     } catch (defect) {
       reportFailure(this.#options, defect, exchange);
-      this.answer(exchange, { status: 500, headers: {} });
+      void this.answer(exchange, { status: 500, headers: {} });
     }
   }
 

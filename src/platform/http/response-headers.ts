@@ -41,14 +41,17 @@ export class CommonHeaders {
       // A cache must not serve one browser's cookie to another.
       headers['cache-control'] = 'no-store';
     }
-    if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = byteLength(answer.body);
+    const length = answer.status === 204 || answer.status === 304 ? undefined : byteLength(answer.body);
+    if (length !== undefined) headers['content-length'] = length;
     return headers;
   }
 }
 
-function byteLength(body: HttpResponse['body']): number {
+/** @returns undefined for a stream */
+function byteLength(body: HttpResponse['body']): number | undefined {
   if (body === undefined) return 0;
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : undefined;
 }
 
 type Cors = NonNullable<Route['cors']>;

@@ -1,8 +1,12 @@
-/** A complete response. The body is built in memory. The log line is written before the first byte is sent. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Buffer;
+  /**
+   * Complete, or a stream for what is too large for the memory. The next part of a stream is read when the client has
+   * taken the last one. The log line of a request is written before the first byte of a complete body, and after the
+   * last byte of a stream.
+   */
+  readonly body?: string | Buffer | AsyncIterable<string>;
 }
 
 /** The response that ends a request, in place of what its handler would need to continue. */

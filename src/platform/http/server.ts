@@ -10,7 +10,8 @@
  * 5. `dispatch.ts` checks the head (`request-head.ts`) and the load (`overload.ts`), finds the route (`route-table.ts`)
  *    and calls its handler, which reads the form if necessary (`request-body.ts`).
  * 6. The handler returns an `HttpResponse` or throws. `responder.ts` renders errors in the format of the route.
- * 7. `responder.ts` completes the headers (`response-headers.ts`), writes the log line and sends the response.
+ * 7. `responder.ts` completes the headers (`response-headers.ts`), writes the log line and sends the response
+ *    (`send-body.ts`). A response in parts (`stream-body.ts`) is sent first.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -365,7 +366,8 @@ export class HttpServer {
     const { dispatch: settings, responder } = serving;
     try {
       const answer = await dispatch(exchange, settings, this.#lag.isLagging);
-      responder.answer(exchange, answer);
+      const streaming = responder.answer(exchange, answer);
+      if (streaming !== undefined) await streaming;
     } catch (thrown) {
       if (thrown instanceof WorkUsedUp && thrown.isRepeated) await this.#hold(exchange);
       responder.answerFailure(exchange, thrown);
