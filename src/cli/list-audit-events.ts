@@ -1,5 +1,5 @@
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
-import { auditEventPages, EVENT_CSV_HEADER, eventCsv, eventJson } from '#domain/audit/event-export.ts';
+import { auditEventPages, type ExportFormat, eventExport } from '#domain/audit/event-export.ts';
 import type { AuditEventFilter, AuditOutcome, ListedAuditEvent } from '#domain/audit/list-audit-events.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
@@ -9,7 +9,7 @@ import { operatorChange } from './operator-change.ts';
 import { table } from './table.ts';
 import { visible } from './visible-text.ts';
 
-type Format = 'text' | 'csv' | 'ndjson';
+type Format = 'text' | ExportFormat;
 
 export interface ListAuditEventsOptions {
   /** A username, `@user:server` or an ID. */
@@ -37,14 +37,12 @@ export async function listAuditEventsCommand(deps: ManageDeps, options: ListAudi
   const filter = await filterOf(deps, options);
   if (format !== 'text') {
     await operatorChange(deps, { operation: 'list-audit-events', target: undefined }, async () => undefined);
+    for await (const part of eventExport(database, filter, limit, format)) io.stdout(part);
+    return;
   }
-  if (format === 'csv') io.stdout(EVENT_CSV_HEADER);
-  const shown: ListedAuditEvent[] = [];
-  for await (const events of auditEventPages(database, filter, limit)) {
-    if (format === 'text') shown.push(...events);
-    else io.stdout(events.map(format === 'csv' ? eventCsv : eventJson).join(''));
-  }
-  if (format === 'text') io.stdout(table([HEADER, ...shown.map(rowOf)]));
+  const shown: string[][] = [];
+  for await (const rows of auditEventPages(database, filter, limit, (events) => events.map(rowOf))) shown.push(...rows);
+  io.stdout(table([HEADER, ...shown]));
 }
 
 const KINDS: ReadonlySet<string> = new Set(AUDIT_EVENT_KINDS);

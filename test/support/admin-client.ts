@@ -57,6 +57,15 @@ export class AdminClient {
     return await this.send('DELETE', path);
   }
 
+  /** Sends a request for a file, whose response is not read. @param path relative to the API */
+  async download(path: string, init: { accept: string; method?: string; signal?: AbortSignal }): Promise<Response> {
+    const { accept, ...rest } = init;
+    return await fetch(`${this.#service.address}${BASE}/${path}`, {
+      ...rest,
+      headers: { authorization: `Bearer ${this.#token}`, accept },
+    });
+  }
+
   /** @param path relative to the API, or as it appears in a link */
   async send(
     method: string,

@@ -5,25 +5,47 @@ import { type AuditEventFilter, type ListedAuditEvent, listAuditEvents } from '.
 
 /** Rows that are read with one statement. */
 const PAGE = 1000;
+/** Maximum number of events in an export. */
+export const MAX_EXPORTED = 1_000_000;
 
-/** Reads the newest events in pages, so that the memory does not grow with their number. */
-export async function* auditEventPages(
+export type ExportFormat = 'csv' | 'ndjson';
+
+/**
+ * Reads the newest events in pages, so that the memory does not grow with their number.
+ * @param render called for each page with events, and for an empty first one
+ */
+export async function* auditEventPages<Rendered>(
   queryable: Queryable,
   filter: AuditEventFilter,
   limit: number,
-): AsyncGenerator<readonly ListedAuditEvent[]> {
+  render: (events: readonly ListedAuditEvent[], isFirst: boolean) => Rendered,
+): AsyncGenerator<Rendered> {
   let before: Ulid | undefined;
   for (let left = limit; left > 0; ) {
     const { items, next } = await listAuditEvents(queryable, filter, { before, size: Math.min(PAGE, left) });
-    if (items.length > 0) yield items;
+    if (items.length > 0 || before === undefined) yield render(items, before === undefined);
     if (next === undefined) return;
     left -= items.length;
     before = next;
   }
 }
 
+/** Reads the newest events as text, part by part. The first part of CSV begins with the names of the columns. */
+export function eventExport(
+  queryable: Queryable,
+  filter: AuditEventFilter,
+  limit: number,
+  format: ExportFormat,
+): AsyncIterable<string> {
+  return auditEventPages(queryable, filter, limit, (events, isFirst) =>
+    format === 'csv'
+      ? (isFirst ? csvLine(COLUMNS) : '') + events.map(eventCsv).join('')
+      : events.map(eventJson).join(''),
+  );
+}
+
 /** The members of an exported event, with the names of the admin API. */
-export function exportedEvent(event: ListedAuditEvent) {
+function exportedEvent(event: ListedAuditEvent) {
   return {
     id: fromUuid(event.id),
     created_at: new Date(event.createdAt).toISOString(),
@@ -69,15 +91,13 @@ const COLUMNS = [
   'detail',
 ] as const satisfies readonly (keyof ReturnType<typeof exportedEvent>)[];
 
-export const EVENT_CSV_HEADER = csvLine(COLUMNS);
-
-export function eventCsv(event: ListedAuditEvent): string {
+function eventCsv(event: ListedAuditEvent): string {
   const exported = exportedEvent(event);
   const { changed, detail } = exported;
   const texts = { ...exported, changed: changed.join(' '), detail: JSON.stringify(detail) };
   return csvLine(COLUMNS.map((name) => texts[name]));
 }
 
-export function eventJson(event: ListedAuditEvent): string {
+function eventJson(event: ListedAuditEvent): string {
   return `${JSON.stringify(exportedEvent(event))}\n`;
 }

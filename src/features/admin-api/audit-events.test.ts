@@ -1,9 +1,11 @@
 /** Audit events of all accounts (administration A-19, A-20). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventExport } from '#domain/audit/event-export.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
+import { until } from '#test/support/route-server.ts';
 import {
   ABSENT,
   type AdministeredService,
@@ -18,7 +20,7 @@ let admin: AdminClient;
 let person: Person;
 
 beforeAll(async () => {
-  administered = await startAdministeredService();
+  administered = await startAdministeredService({}, [CLIENT], ['audit_events', '/audit-events HTTP/1.1" 500 ']);
   admin = await administered.adminOf(CLIENT);
   person = await administered.person();
 });
@@ -134,6 +136,117 @@ test('finds events by time and network, also of accounts that no longer exist', 
   ).not.toContain(id);
   const { body } = await admin.get(`audit-events/${id}`);
   expect(body.data?.attributes).toMatchObject({ user_id: gone, username: null, detail: { method: 'passkey' } });
+});
+
+describe('an export', () => {
+  const CSV = { accept: 'text/csv' };
+  const NDJSON = { accept: 'application/x-ndjson' };
+  const exports = async () =>
+    await list('filter[kind]=admin_action&page[first]=200').then(
+      ({ data = [] }) => data.filter(({ attributes }) => attributes['operation'] === 'exportAuditEvents').length,
+    );
+
+  test('has the rows of the command, and is an event itself (S-189)', async () => {
+    const { clock, service } = administered;
+    clock.advanceSeconds(1);
+    await sql(
+      service.database,
+      `insert into audit_events (id, kind, user_id, user_agent, detail, created_at)
+       values ($1::uuid, 'login', $2::uuid, '=HYPERLINK("https://evil.example")', '{}', $3::timestamptz)`,
+      [toUuid(newId(clock.now())), person.uuid, new Date(clock.now())],
+    );
+    const before = await exports();
+    const query = `audit-events?filter[user]=${person.id}`;
+    const response = await admin.download(query, CSV);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="audit-events-2026-06-01.csv"',
+      'cache-control': 'no-store',
+    });
+    const csv = await response.text();
+    expect(csv).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
+    let printed = '';
+    const { database } = service.core;
+    for await (const part of eventExport(database, { user: person.id }, 1000, 'csv')) printed += part;
+    expect(csv).toBe(printed);
+    const lines = (await (await admin.download(`${query}&limit=2`, NDJSON)).text()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { username: person.username },
+      { user_id: person.id },
+    ]);
+    expect(
+      (await (await admin.download(`audit-events?filter[user]=${ABSENT}`, CSV)).text()).split('\r\n'),
+    ).toHaveLength(2);
+    expect(await exports()).toBe(before + 3);
+  });
+
+  test.each([
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/csv;q=0.5, application/json', 'application/json'],
+    ['text/csv;q=0.5, application/x-ndjson', 'application/x-ndjson; charset=utf-8'],
+  ])('Accept: %s gets %s', async (accept, type) => {
+    const response = await admin.download('audit-events', { accept });
+    expect(response.headers.get('content-type')).toBe(type);
+    await response.text();
+  });
+
+  describe('of more than a client takes at once', () => {
+    const LARGE = `audit-events?filter[kind]=registered`;
+    beforeAll(async () => {
+      await sql(
+        administered.service.database,
+        `insert into audit_events (id, kind, user_agent, detail, created_at)
+         select gen_random_uuid(), 'registered', repeat('x', 2000), '{}', now() from generate_series(1, 15000)`,
+      );
+    });
+
+    test('is one at a time for each caller, until the client leaves (S-203)', async () => {
+      const leaving = new AbortController();
+      const unread = await admin.download(LARGE, { ...CSV, signal: leaving.signal });
+      expect(unread.status).toBe(200);
+      const second = await admin.download(LARGE, CSV);
+      expect([second.status, second.headers.get('retry-after')]).toEqual([429, '10']);
+      expect(await second.json()).toMatchObject({ errors: [{ code: 'rate_limited' }] });
+      leaving.abort();
+      await until(() =>
+        administered.service.logLines().some((line) => line.includes('streamed response ended outcome=aborted')),
+      );
+      const third = await admin.download(LARGE, { ...NDJSON, method: 'HEAD' });
+      expect(third.status).toBe(200);
+      const fourth = await admin.download(`${LARGE}&limit=14000`, NDJSON);
+      expect((await fourth.text()).match(/\n/g)).toHaveLength(14_000);
+    });
+
+    test('is cut off if the database fails, and 503 if it fails at the beginning', async () => {
+      const { database } = administered.service;
+      const response = await admin.download(LARGE, CSV);
+      expect(response.status).toBe(200);
+      await sql(database, 'alter table audit_events rename to unavailable_events');
+      await expect(response.text()).rejects.toThrow();
+      const refused = await admin.download(LARGE, CSV);
+      expect(refused.status).toBe(500);
+      await sql(database, 'alter table unavailable_events rename to audit_events');
+    });
+  });
+
+  test('is refused, and not recorded, with a parameter of pages or a bad limit or filter', async () => {
+    const before = await exports();
+    for (const [query, parameter] of [
+      ['page[first]=5', 'page[first]'],
+      ['limit=0', 'limit'],
+      ['limit=1&limit=2', 'limit'],
+      ['limit=x', 'limit'],
+      ['filter[kind]=nothing', 'filter[kind]'],
+    ]) {
+      const response = await admin.download(`audit-events?${query}`, CSV);
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { errors: [expect.objectContaining({ code: 'invalid_parameter', source: { parameter } })] },
+      ]);
+    }
+    expect(await exports()).toBe(before);
+  });
 });
 
 describe('bad input', () => {

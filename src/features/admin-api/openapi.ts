@@ -10,7 +10,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
 import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE, sortValues } from './definition/list-parameters.ts';
-import type { Operation } from './definition/operation.ts';
+import type { ListExports, Operation } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
@@ -190,6 +190,7 @@ function describeOperation(operation: Operation) {
     example,
     filters,
     sorts,
+    exports,
     answers,
     errors: codes,
   } = operation;
@@ -203,6 +204,7 @@ function describeOperation(operation: Operation) {
     })),
     ...(filters === undefined ? [] : [...pageParameters(operation), ...filterParameters(filters)]),
     ...(sorts === undefined ? [] : [sortParameter(sorts)]),
+    ...(exports === undefined ? [] : [exportLimit(exports)]),
     ...(codes.includes('precondition_failed') ? [PRECONDITION] : []),
   ];
   return {
@@ -224,7 +226,7 @@ function describeOperation(operation: Operation) {
     }),
     responses: {
       ...Object.fromEntries(
-        answers.map(({ status, schema, description: what }) => [status, answer(what, schema, address)]),
+        answers.map(({ status, schema, description: what }) => [status, answer(what, schema, address, exports)]),
       ),
       ...errorResponses([...COMMON, ...(body === undefined ? [] : BODY_ERRORS), ...codes]),
     },
@@ -252,6 +254,17 @@ function filterParameters(filters: z.ZodObject) {
   });
 }
 
+function exportLimit({ limit, examples }: ListExports) {
+  const types = Object.keys(examples).map((type) => `\`${type}\``);
+  return parameter(
+    'limit',
+    'query',
+    { type: 'integer', minimum: 1, examples: [1000] },
+    `With \`Accept\` ${types.join(' or ')}: maximum number of objects, from the start of the list. Default and ` +
+      `maximum: ${limit}.`,
+  );
+}
+
 /** Examples are inside the schema. Next to it, the reference page would prefill every form with them. */
 function parameter(
   name: string,
@@ -263,9 +276,14 @@ function parameter(
   return { name, in: place, description, schema, ...more };
 }
 
-function answer(what: string, schema: z.ZodType | undefined, address: string) {
+function answer(what: string, schema: z.ZodType | undefined, address: string, exports: Operation['exports']) {
   if (schema === undefined) return { description: what };
-  return { description: what, content: { [JSON_TYPE]: contentOf(jsonSchema(schema, 'output'), address) } };
+  const files = Object.entries(exports?.examples ?? {}).map(([type, example]) => [
+    type,
+    { schema: { type: 'string' }, example },
+  ]);
+  const content = { [JSON_TYPE]: contentOf(jsonSchema(schema, 'output'), address), ...Object.fromEntries(files) };
+  return { description: what, content };
 }
 
 function contentOf(schema: JsonSchema, address: string) {

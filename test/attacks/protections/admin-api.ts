@@ -27,6 +27,43 @@ export const ADMIN_API: readonly Protection[] = [
     testName: 'exports CSV in which no cell is a formula or has a control character',
   },
   {
+    name: 'export-one-at-a-time',
+    what: 'a caller runs one export at a time',
+    attack: 203,
+    removals: [{ text: 'signal.aborted || exporting.has(caller)', instead: 'signal.aborted' }],
+    test: 'src/features/admin-api/audit-events.test.ts',
+    testName: 'is one at a time for each caller, until the client leaves',
+  },
+  {
+    name: 'streams-wait-for-readers',
+    what: 'a streamed response holds one part in memory, however slowly the client reads',
+    attack: 203,
+    removals: [{ text: 'await slices.write(slice);', instead: 'void slices.write(slice);' }],
+    test: 'src/platform/http/stream-body.test.ts',
+    testName: 'is read as fast as the client takes it',
+  },
+  {
+    name: 'streams-limited',
+    what: 'a streamed response takes at most ten minutes',
+    attack: 203,
+    removals: [{ text: "if (performance.now() > exchange.deadline) return 'timeout';" }],
+    test: 'src/platform/http/stream-body.test.ts',
+    testName: 'takes at most ten minutes',
+  },
+  {
+    name: 'streams-cut-off',
+    what: 'a streamed response that fails is not taken for complete',
+    attack: 203,
+    removals: [
+      {
+        text: "if (outcome !== 'complete') exchange.connection.abandon(exchange.response);",
+        instead: "if (outcome !== 'complete') exchange.response.end();",
+      },
+    ],
+    test: 'src/platform/http/stream-body.test.ts',
+    testName: 'later is cut off, so that HTTP/',
+  },
+  {
     name: 'audit-actions-hidden',
     what: "users do not see events that contain an administrator's address",
     attack: 202,

@@ -95,6 +95,14 @@ export function readNewestFirst(query: FormParameters, filters: z.ZodObject): Ne
   };
 }
 
+/** Reads the maximum size of an export, which has no pages. @throws LatchkeyError `invalid_parameter` */
+export function readExportLimit(query: FormParameters, filters: z.ZodObject, maximum: number): number {
+  checkNames(query, filters, ['limit']);
+  const text = query.get('limit') ?? String(maximum);
+  if (!/^[1-9][0-9]*$/.test(text)) throw badParameter('limit', 'must be a positive number');
+  return Math.min(Number(text), maximum);
+}
+
 /** Rejects unknown, repeated and empty filters and page parameters. @throws LatchkeyError `invalid_parameter` */
 export function checkNames(query: FormParameters, filters: z.ZodObject, parameters: readonly string[]): void {
   const known = new Map(

@@ -43,6 +43,8 @@ export interface Operation {
   readonly description: string;
   /** Filters of a list, created by `filter`. */
   readonly filters?: z.ZodObject;
+  /** Formats of a list as a file, which contains up to `limit` objects. */
+  readonly exports?: ListExports;
   /** How a list is paged. Default: from either end, in order of creation. */
   readonly pages?: 'newest-first';
   /** Names of other orders of a list. */
@@ -53,6 +55,12 @@ export interface Operation {
   readonly answers: readonly Answer[];
   readonly errors: readonly ErrorCode[];
   run(call: AdminCall): Promise<HttpResponse>;
+}
+
+export interface ListExports {
+  readonly limit: number;
+  /** Names in `Accept`, each with the beginning of a file. */
+  readonly examples: Readonly<Record<string, string>>;
 }
 
 /** Where records are read from. */

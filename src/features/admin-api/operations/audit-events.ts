@@ -1,6 +1,7 @@
 /** Audit events of all accounts and of administrators (administration A-19). */
 import { z } from 'zod';
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
+import { type ExportFormat, eventExport, MAX_EXPORTED } from '#domain/audit/event-export.ts';
 import {
   type AuditEventFilter,
   countAuditEvents,
@@ -8,13 +9,15 @@ import {
   type ListedAuditEvent,
   listAuditEvents,
 } from '#domain/audit/list-audit-events.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid, parseId } from '#platform/base/ids.ts';
 import { parseCidr } from '#platform/base/ip-address.ts';
-import { json } from '#platform/http/response.ts';
+import { prefersMediaType } from '#platform/http/accept.ts';
+import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import { document, type Resource, time } from '../definition/documents.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, ulid } from '../definition/fields.ts';
-import { linkQuery, readFilters, readNewestFirst } from '../definition/list-parameters.ts';
-import { getOperation, newestFirstSchema, type Operation } from '../definition/operation.ts';
+import { linkQuery, readExportLimit, readFilters, readNewestFirst } from '../definition/list-parameters.ts';
+import { type AdminCall, change, getOperation, newestFirstSchema, type Operation } from '../definition/operation.ts';
 
 const ACTORS = ['user', 'admin', 'operator', 'system', 'anonymous'] as const;
 
@@ -111,6 +114,55 @@ function selected(values: z.output<typeof filters>): AuditEventFilter {
   };
 }
 
+const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const satisfies Record<ExportFormat, string>;
+const EXAMPLE_CSV = `id,created_at,kind,outcome,user_id,username\r\n${EXAMPLE_ID},${EXAMPLE_TIME},login,ok,,\r\n`;
+const EXAMPLE_NDJSON = `{"id":"${EXAMPLE_ID}","created_at":"${EXAMPLE_TIME}","kind":"login","outcome":"ok"}\n`;
+
+/** Returns the format that `Accept` names and prefers to JSON. */
+function exportFormat(accept: string | undefined): ExportFormat | undefined {
+  const isWanted = (format: ExportFormat, other: string) => prefersMediaType(accept, MEDIA_TYPES[format], other);
+  if (isWanted('csv', MEDIA_TYPES.ndjson) && isWanted('csv', 'application/json')) return 'csv';
+  return isWanted('ndjson', 'application/json') ? 'ndjson' : undefined;
+}
+
+/** Callers with a running export. */
+const exporting = new Set<string>();
+const RETRY_AFTER_SECONDS = 10;
+
+/** Streams events. The export's own event is recorded before anything is sent. */
+async function exportEvents(call: AdminCall, format: ExportFormat): Promise<HttpResponse> {
+  const { caller, context, core } = call;
+  const limit = readExportLimit(context.query, filters, MAX_EXPORTED);
+  const wanted = selected(readFilters(context.query, filters));
+  reserveExport(caller.user?.id ?? caller.clientId ?? '', context.signal);
+  await change(call, { operation: 'exportAuditEvents', target: undefined }, async () => undefined);
+  const date = new Date(core.clock.now()).toISOString().slice(0, 10);
+  return {
+    status: 200,
+    headers: {
+      'content-type': `${MEDIA_TYPES[format]}; charset=utf-8`,
+      'content-disposition': `attachment; filename="audit-events-${date}.${format}"`,
+      ...noStore,
+    },
+    body: eventExport(core.database, wanted, limit, format),
+  };
+}
+
+/**
+ * Allows a caller one export at a time, so that exports do not use up connections and statements.
+ * @param signal of the request, which is aborted when its response has been sent or the client has left
+ */
+function reserveExport(caller: string, signal: AbortSignal): void {
+  if (signal.aborted || exporting.has(caller)) {
+    throw new LatchkeyError('rate_limited', {
+      description: 'another export of this caller is running',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+  exporting.add(caller);
+  signal.addEventListener('abort', () => exporting.delete(caller), { once: true });
+}
+
 export const auditEventOperations: readonly Operation[] = [
   {
     id: 'listAuditEvents',
@@ -121,8 +173,15 @@ export const auditEventOperations: readonly Operation[] = [
     description:
       'The newest events first; `next` in `links` leads to older ones. A page may have fewer events than requested, or ' +
       'none, and still have a next page, because a request examines at most 20,000 events. The count stops at 10,000. ' +
-      'Filters also find events of accounts and clients that no longer exist.',
+      'Filters also find events of accounts and clients that no longer exist. With `Accept: text/csv` or ' +
+      '`application/x-ndjson` the response is a file with up to 1,000,000 events, without pages. Each export is an ' +
+      'event itself, with the operation `exportAuditEvents`. A caller may run one export at a time (429). If an export ' +
+      'fails after it has begun, the connection is cut off.',
     filters,
+    exports: {
+      limit: MAX_EXPORTED,
+      examples: { [MEDIA_TYPES.csv]: EXAMPLE_CSV, [MEDIA_TYPES.ndjson]: EXAMPLE_NDJSON },
+    },
     pages: 'newest-first',
     answers: [
       { status: 200, schema: newestFirstSchema(AUDIT_EVENT), description: 'A page of objects of type `audit-event`.' },
@@ -130,6 +189,8 @@ export const auditEventOperations: readonly Operation[] = [
     errors: ['invalid_parameter'],
     run: async (call) => {
       const { core, context, base } = call;
+      const format = exportFormat(context.headers.accept);
+      if (format !== undefined) return await exportEvents(call, format);
       const { size, before, count, repeated } = readNewestFirst(context.query, filters);
       const wanted = selected(readFilters(context.query, filters));
       const [page, total] = await Promise.all([
