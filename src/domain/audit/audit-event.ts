@@ -16,6 +16,7 @@ export const AUDIT_EVENT_KINDS = [
   'admin_action',
   'admin_granted',
   'admin_revoked',
+  'app_access_lost',
   'application_revoked',
   'claims_changed',
   'consent_given',

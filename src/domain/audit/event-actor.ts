@@ -24,6 +24,7 @@ interface EventFacts {
 
 export function actorOfEvent({ kind, reason, by_admin, ip, user_agent }: EventFacts): Actor {
   if (OF_ADMINS.has(kind) || by_admin || reason === 'admin') return 'admin';
+  if (kind === 'app_access_lost') return 'system';
   if (kind === 'session_ended') return OF_PEOPLE.has(reason ?? '') ? 'self' : 'system';
   // Requests have an address and nearly always a user agent. Operator commands have neither.
   return ip === null && user_agent === null ? 'admin' : 'self';

@@ -1,7 +1,7 @@
 /** What authorization codes and device codes share when they are presented: a grant and the sign-in that approved it. */
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { admissionByClient } from '#domain/records/liveness/clients.ts';
 import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -9,8 +9,8 @@ import { ms } from '#platform/postgres/statement.ts';
 export interface PresentedGrantRow {
   readonly grant_id: string;
   readonly is_own_client: boolean;
-  /** False: the cached record of the presenting client is outdated. */
-  readonly client_is_current: boolean;
+  /** Whether the user may use the presenting client. Null: its cached record is outdated. */
+  readonly client_admits: boolean | null;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
   readonly auth_time: number | null;
@@ -39,7 +39,7 @@ export type ApprovedGrantRow = PresentedGrantRow & SignInRow;
 export function approvedGrantColumns(claims: string): string {
   return `g.id as grant_id,
           g.client_id = :clientId::uuid as is_own_client,
-          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+          ${admissionByClient(':clientId::uuid', ':clientVersion::integer', 'u')} as client_admits,
           u.id as user_id,
           ${userFactsColumns('g.scope', claims)},
           u.can_request_admin,
@@ -65,7 +65,7 @@ export interface RedemptionRules<Row> {
   readonly mayRequestAdmin: (row: Row) => boolean;
 }
 
-export type RedemptionRefusal = 'sign-in-gone' | 'requester-banned' | 'admin-scope' | 'resource';
+export type RedemptionRefusal = 'sign-in-gone' | 'no-access' | 'requester-banned' | 'admin-scope' | 'resource';
 
 /** The last checks of oauth 8.2 and 10.4: whether what the user approved may still be issued. Undefined: it may. */
 export function redemptionRefusal<Row extends ApprovedGrantRow>(
@@ -74,6 +74,7 @@ export function redemptionRefusal<Row extends ApprovedGrantRow>(
   rules: RedemptionRules<Row>,
 ): RedemptionRefusal | undefined {
   if (!row.sign_in_is_usable) return 'sign-in-gone';
+  if (row.client_admits !== true) return 'no-access';
   if (request.isBanned) return 'requester-banned';
   if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return 'admin-scope';
   return request.resources.some((resource) => !row.resources.includes(resource)) ? 'resource' : undefined;

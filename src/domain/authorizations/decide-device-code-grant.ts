@@ -2,7 +2,7 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { deviceCodeGrantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { clientAdmits, clientIsCurrent } from '#domain/records/liveness/clients.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -26,7 +26,7 @@ export interface DeviceDecision {
 /**
  * Confirms or rejects a pending grant for the signed-in user. Uses one statement; of several concurrent callers,
  * exactly one succeeds. Returns false and writes nothing if the grant, its client, the session or the account has
- * changed since it was read.
+ * changed since it was read, or if the account may not use the client and confirms.
  */
 export async function decideDeviceCodeGrant(database: Queryable, decision: DeviceDecision): Promise<boolean> {
   const row = await database.first(decide, {
@@ -65,7 +65,7 @@ const decide = statement<
 >(
   'decide-device-code-grant',
   `with account as materialized (
-    select id from users
+    select id, groups from users
      where id = :userId::uuid and ${accountIsUsable('users')}
        for share
   ), sign_in as materialized (
@@ -85,7 +85,9 @@ const decide = statement<
       from sign_in
      where g.id = :id::uuid
        and ${deviceCodeGrantIsPending('g', ':now::timestamptz')}
-       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+       and exists (select from oauth2_clients c, account
+                    where c.id = g.client_id and ${clientIsCurrent('c', ':clientVersion::integer')}
+                      and (not :isConfirmed::boolean or ${clientAdmits('c', 'account')}))
     returning g.id, g.client_id
   ), audited as (
     ${INSERT_AUDIT_EVENT}

@@ -3,7 +3,7 @@ import { rememberConsentCte } from '#domain/clients/consents.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { grantIsPending } from '#domain/records/liveness/authorizations.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { clientWithIdIsCurrentAndAdmits } from '#domain/records/liveness/clients.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -32,8 +32,8 @@ export interface Fulfillment {
 
 /**
  * Issues the authorization code of a pending grant: 43 base64url characters, stored only as SHA-256. Returns undefined
- * and writes nothing if the grant, its client, the session or the account has changed since it was read. Uses one
- * statement; of several concurrent callers, exactly one succeeds.
+ * and writes nothing if the grant, its client, the session or the account has changed since it was read, or the account
+ * may not use the client. Uses one statement; of several concurrent callers, exactly one succeeds.
  */
 export async function fulfillAuthorizationGrant(
   database: Queryable,
@@ -61,7 +61,8 @@ export async function fulfillAuthorizationGrant(
 
 /**
  * Stores the code of a pending grant and remembers the consent. Returns a row to exactly one caller. Returns none if
- * the grant is no longer pending, the client has changed, or the session or account is no longer usable.
+ * the grant is no longer pending, the client has changed or does not admit the user, or the session or account is no
+ * longer usable.
  *
  * Locks the user and the browser session against a concurrent account lock or sign-out (security S-102). All statements
  * lock in the order users, browser sessions, grants.
@@ -87,7 +88,7 @@ const fulfillGrant = statement<
 >(
   'fulfil-authorization-grant',
   `with account as materialized (
-    select id from users
+    select id, groups from users
      where id = :userId::uuid and ${accountIsUsable('users')}
        for share
   ), sign_in as materialized (
@@ -107,7 +108,7 @@ const fulfillGrant = statement<
       from sign_in
      where g.id = :id::uuid
        and ${grantIsPending('g', ':now::timestamptz')}
-       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+       and ${clientWithIdIsCurrentAndAdmits('g.client_id', ':clientVersion::integer', 'account')}
     returning g.client_id, :userId::uuid as user_id
   ), ${rememberConsentCte('fulfilled', ':rememberedScopes::text[]', ':rememberedResources::text[]', ':now::timestamptz')}, audited as (
     ${INSERT_AUDIT_EVENT}

@@ -1,4 +1,10 @@
-import { type AuditActor, actorDetail, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import {
+  type AuditActor,
+  type AuditEventKind,
+  actorDetail,
+  INSERT_AUDIT_EVENT,
+  newAuditEventId,
+} from '#domain/audit/audit-event.ts';
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { PERSONAL_ENDED_DEVICES, personalEndingCte } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
@@ -15,12 +21,8 @@ import { insertLogoutJobs } from './backchannel-logout.ts';
 import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from './end-compat-session.ts';
 
 export type OAuth2SessionEndReason =
-  | 'admin'
-  | 'client_revoked'
-  | 'code_reused'
-  | 'device_replaced'
-  | 'logout'
-  | 'refresh_token_reused';
+  /** The user has left the groups that the client is limited to. */
+  'access_lost' | 'admin' | 'client_revoked' | 'code_reused' | 'device_replaced' | 'logout' | 'refresh_token_reused';
 
 export interface OAuth2SessionEnd {
   readonly reason: OAuth2SessionEndReason;
@@ -52,6 +54,7 @@ export async function endOAuth2Session(
     now: new Date(end.now),
     reason: end.reason,
     auditEventId: newAuditEventId(end.now),
+    eventKind: end.reason === 'access_lost' ? 'app_access_lost' : 'session_ended',
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
     detail: actorDetail(end),
@@ -68,6 +71,7 @@ const endSession = statement<
     readonly now: Date;
     readonly reason: string;
     readonly auditEventId: string;
+    readonly eventKind: AuditEventKind;
     readonly ip: string | null;
     readonly userAgent: string | null;
     readonly detail: string;
@@ -80,7 +84,7 @@ const endSession = statement<
     ':reason::text',
   )}, audited as (
     ${INSERT_AUDIT_EVENT}
-    select :auditEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
+    select :auditEventId::uuid, :eventKind::text, user_id, client_id, id, :ip::inet, :userAgent::text,
            :detail::jsonb || jsonb_build_object('reason', :reason::text), :now::timestamptz
       from ended where id = :id::uuid
   )

@@ -1,7 +1,7 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { clientIsCurrent } from '#domain/records/liveness/clients.ts';
+import { clientWithIdIsCurrentAndAdmits } from '#domain/records/liveness/clients.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -108,7 +108,7 @@ const storeExchange = statement<
 >(
   'exchange-token',
   `with account as materialized (
-    select id from users where id = :userId::uuid and ${accountIsUsable('users')} for share
+    select id, groups from users where id = :userId::uuid and ${accountIsUsable('users')} for share
   ), parent as materialized (
     select p.id, p.locale, p.auth_time, p.acr, p.amr from oauth2_sessions p
      where p.id = :parentId::uuid and p.user_id = :userId::uuid and ${oauthSessionIsLive('p')}
@@ -131,8 +131,7 @@ const storeExchange = statement<
   ), allowed as materialized (
     select parent.* from parent
      where (:subjectTokenId::uuid is null or exists (select from subject))
-       and exists (select from oauth2_clients c
-                    where c.id = :clientId::uuid and ${clientIsCurrent('c', ':clientVersion::integer')})
+       and ${clientWithIdIsCurrentAndAdmits(':clientId::uuid', ':clientVersion::integer', 'account')}
   ), opened as (
     insert into oauth2_sessions (id, user_id, client_id, parent_session_id, scope, act, locale, user_agent, auth_time, acr,
       amr, created_at)

@@ -1,7 +1,7 @@
 /** Tokens that a client presents for token exchange (RFC 8693 2.1). */
 
 import type { Client } from '#domain/clients/client.ts';
-import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { clientAdmits, clientIsCurrent, clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import {
   accessTokenIsLive,
   ancestorsAreLive,
@@ -37,6 +37,8 @@ export interface SubjectRow {
   readonly acr: string | null;
   /** Null: not requested by the scope. */
   readonly groups: readonly string[] | null;
+  /** Whether the user, if any, may use the requesting client. */
+  readonly caller_admits: boolean;
   /** Whether token, session, ancestor sessions, their clients and the user are all usable. */
   readonly is_live: boolean;
 }
@@ -51,16 +53,19 @@ type FoundRow = { readonly caller_is_current: boolean } & (SubjectRow | { readon
 
 const COMMON = `s.id as session_id, s.client_id, s.user_id, u.username, u.can_request_admin, s.scope as session_scope,
          ${ms('s.created_at')} as session_created_at, s.act, ${ms('s.auth_time')} as auth_time, s.acr,
-         case when 'groups' = any(s.scope) then array(${groupsOfUser('s.user_id', 'u.groups')}) end as groups`;
+         case when 'groups' = any(s.scope) then array(${groupsOfUser('s.user_id', 'u.groups')}) end as groups,
+         u.id is null or ${clientAdmits('caller', 'u')} as caller_admits`;
 const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')} and ${clientIsEnabled('c')}
          and ${sessionUserIsUsable('s', 'u')}`;
 const JOINS = 'join oauth2_clients c on c.id = s.client_id left join users u on u.id = s.user_id';
-const ASKED = `(select ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as caller_is_current) asked`;
+const CALLER = `(select 1) as one
+    left join oauth2_clients caller
+      on caller.id = :clientId::uuid and ${clientIsCurrent('caller', ':clientVersion::integer')}`;
 
 /** Uses the unique index on `token_hash`, then primary keys. */
 const findAccessToken = statement<FoundRow, Asking & { readonly tokenHash: Buffer; readonly now: Date }>(
   'subject-access-token',
-  `select asked.caller_is_current, found.* from ${ASKED} left join lateral (
+  `select caller.id is not null as caller_is_current, found.* from ${CALLER} left join lateral (
     select t.id as token_id, ${COMMON}, t.scope, t.resources, t.dpop_jkt,
            ${ms("nullif(t.expires_at, 'infinity')")} as expires_at,
            ${accessTokenIsLive('t', ':now::timestamptz')} and ${SESSION_IS_LIVE} as is_live
@@ -72,7 +77,7 @@ const findAccessToken = statement<FoundRow, Asking & { readonly tokenHash: Buffe
 /** Uses primary keys. An ID token is not bound to a key, but the session of a public client is. */
 const findSession = statement<FoundRow, Asking & { readonly sessionId: string }>(
   'subject-session',
-  `select asked.caller_is_current, found.* from ${ASKED} left join lateral (
+  `select caller.id is not null as caller_is_current, found.* from ${CALLER} left join lateral (
     select null::uuid as token_id, ${COMMON}, s.scope, s.resources, s.dpop_jkt, null::float8 as expires_at,
            ${SESSION_IS_LIVE} as is_live
       from oauth2_sessions s ${JOINS} where s.id = :sessionId::uuid

@@ -7,7 +7,7 @@ const NOW = 1_800_000_000_000;
 const good: CodeRow = {
   grant_id: 'g',
   is_own_client: true,
-  client_is_current: true,
+  client_admits: true,
   user_id: 'u',
   username: 'ada',
   display_name: null,

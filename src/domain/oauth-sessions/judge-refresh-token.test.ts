@@ -7,7 +7,7 @@ const NOW = 1_800_000_000_000;
 const valid: RefreshTokenRow = {
   session_id: 's',
   is_own_client: true,
-  client_is_current: true,
+  client_admits: true,
   is_finished: false,
   user_is_usable: true,
   user_id: 'u',

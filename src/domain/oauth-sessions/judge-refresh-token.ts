@@ -1,4 +1,4 @@
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { admissionByClient } from '#domain/records/liveness/clients.ts';
 import { sessionUserIsUsable } from '#domain/records/liveness/oauth-sessions.ts';
 import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { happenedAfter, isRecent } from '#platform/base/clock.ts';
@@ -53,8 +53,8 @@ export interface RefreshTokenRow
   extends StoredTokenRow,
     Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
   readonly is_own_client: boolean;
-  /** False: the cached record of the presenting client is outdated. */
-  readonly client_is_current: boolean;
+  /** Whether the user may use the presenting client. Null: its cached record is outdated. */
+  readonly client_admits: boolean | null;
   readonly user_is_usable: boolean;
   readonly user_id: string | null;
   readonly username: string | null;
@@ -84,7 +84,7 @@ export const readRefreshToken = lookup<
   'refresh-token-by-hash',
   `select ${STORED_TOKEN_COLUMNS},
           s.client_id = :clientId::uuid as is_own_client,
-          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+          ${admissionByClient(':clientId::uuid', ':clientVersion::integer', 'u')} as client_admits,
           ${sessionUserIsUsable('s', 'u')} as user_is_usable,
           s.user_id,
           ${userFactsColumns('s.scope', 's.claims')},

@@ -14,7 +14,7 @@ import {
 } from '#domain/homeserver/claim-device.ts';
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { clientIsEnabled } from '#domain/records/liveness/clients.ts';
+import { clientAdmits, clientIsEnabled } from '#domain/records/liveness/clients.ts';
 import { type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -49,7 +49,7 @@ export type OrderedSessionOutcome =
       readonly accessToken: string;
       readonly refreshToken: string | undefined;
     }
-  /** `gone`: the account or the client no longer exists. */
+  /** `gone`: the account or the client no longer exists, or the client does not admit the account. */
   | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'locked' | 'too-many-sessions' };
 
 /**
@@ -155,14 +155,14 @@ interface OpenedRow extends LimitedRow {
 const openForAdministrator = statement<OpenedRow, OpeningParams & { readonly clientId: string }>(
   'open-session-for-administrator',
   `with recursive account as materialized (
-    select u.id, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
+    select u.id, u.groups, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
            ${accountIsUsable('u')} as is_usable
       from users u where u.id = :userId::uuid
        for share of u
   ), ${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')}, admitted as materialized (
-    select c.id as client_id from oauth2_clients c
-     where c.id = :clientId::uuid and ${clientIsEnabled('c')}
-       and exists (select from account where is_usable) and exists (select from room where is_left)
+    select c.id as client_id from oauth2_clients c, account
+     where c.id = :clientId::uuid and ${clientIsEnabled('c')} and ${clientAdmits('c', 'account')}
+       and account.is_usable and exists (select from room where is_left)
   ), ${giveBackLeaseCtes(':userId::uuid', 'admitted')}, consumed as (
     select client_id, :tokenScope::text[] as scope, null::jsonb as claims, :resources::text[] as resources,
            null::text as locale, null::timestamptz as auth_time, null::text as acr, '{}'::text[] as amr

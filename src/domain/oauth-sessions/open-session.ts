@@ -4,7 +4,7 @@ import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/devi
 import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
-import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
+import { clientWithIdIsCurrentAndAdmits } from '#domain/records/liveness/clients.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '#domain/records/session-limit.ts';
@@ -207,7 +207,7 @@ export type RedeemParams = OpeningParams & {
  * except that the lease may have been released.
  *
  * The conditional update of the grant decides races. The user and the browser session are locked against a concurrent
- * account lock, deactivation or sign-out (security S-102). Locks are taken in the order users, browser sessions,
+ * account lock, deactivation, change of groups or sign-out (security S-102). Locks are taken in the order users, browser sessions,
  * leases, grants, OAuth sessions, compat sessions, tokens. Each step depends on the rows of the previous one, which
  * enforces that order.
  *
@@ -222,7 +222,7 @@ export type RedeemParams = OpeningParams & {
  */
 export function redeemSql(update: string, isRedeemable: string, claims: string, isRenewal = false): string {
   return `with recursive account as materialized (
-    select id from users
+    select id, groups from users
      where id = :userId::uuid and ${accountIsUsable('users')}
        for share
   ), ${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')}, sign_in as materialized (
@@ -236,7 +236,7 @@ export function redeemSql(update: string, isRedeemable: string, claims: string, 
        and g.user_session_id = :userSessionId::uuid
        and ${isRedeemable}
        and exists (select from fenced)
-       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+       and ${clientWithIdIsCurrentAndAdmits('g.client_id', ':clientVersion::integer', 'account')}
     returning g.client_id, g.scope, ${claims}, g.resources, g.locale, g.auth_time, g.acr, g.amr
   ), ${openingCtes(':userSessionId::uuid', isRenewal)}
   select opened.id, room.is_left,

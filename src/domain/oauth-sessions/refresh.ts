@@ -64,13 +64,14 @@ export type RefreshOutcome =
       readonly ok: false;
       readonly reason: RefreshRefusal | 'client-changed' | 'key' | 'mixed-formats' | 'scope' | 'resource';
     }
-  | { readonly ok: false; readonly reason: 'reuse'; readonly sessionId: OAuth2SessionId };
+  | { readonly ok: false; readonly reason: 'reuse' | 'access-lost'; readonly sessionId: OAuth2SessionId };
 
 const MAX_ATTEMPTS = 4;
 
 /**
  * Exchanges a refresh token for its successor (oauth 9.4): one read, a pure decision, one conditional write. The
- * loser of a race reads once more and returns what the winner stored. Reuse ends the session. A FAPI 2.0 client keeps
+ * loser of a race reads once more and returns what the winner stored. Reuse ends the session, and so does a user's loss
+ * of access to the client. A FAPI 2.0 client keeps
  * its refresh token, which is useless without the client's private key (FAPI 2.0 Security Profile 5.3.2.1).
  * @param keys `KeyRing.deriveAll('refresh-rotation')`, current key first
  */
@@ -101,20 +102,24 @@ export async function refresh(
       clientId: toUuid(client.id),
       clientVersion: client.version,
     });
-    const isCurrent = row?.client_is_current ?? (await isClientCurrent(database, client));
+    const isCurrent = row === undefined ? await isClientCurrent(database, client) : row.client_admits !== null;
     if (!isCurrent) return { ok: false, reason: 'client-changed' };
     let verdict = judgeRefreshToken(row, rules, now, hasLostRace(lost, row?.replay_counter));
     if (verdict.kind === 'refuse') return { ok: false, reason: verdict.reason };
     if (row === undefined) return { ok: false, reason: 'unknown' };
 
-    // Checked before acting on a reuse: without its key, a token must not be able to end the session.
+    // Checked before the session ends: without its key, a token must not be able to end it.
     if (row.dpop_jkt !== null && row.dpop_jkt !== request.provenKey?.thumbprint) return { ok: false, reason: 'key' };
     const sessionId = fromUuid<'oauth2-session'>(row.session_id);
+    const { address, userAgent, syncsDevices } = request;
+    const end = { now, address, userAgent, syncsDevices };
     if (verdict.kind === 'reuse') {
-      const { address, userAgent, syncsDevices } = request;
-      const end = { reason: 'refresh_token_reused', now, address, userAgent, syncsDevices } as const;
-      await endOAuth2Session(database, sessionId, end);
+      await endOAuth2Session(database, sessionId, { ...end, reason: 'refresh_token_reused' });
       return { ok: false, reason: 'reuse', sessionId };
+    }
+    if (row.client_admits !== true) {
+      await endOAuth2Session(database, sessionId, { ...end, reason: 'access_lost' });
+      return { ok: false, reason: 'access-lost', sessionId };
     }
     const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
     const resources = request.resources.length === 0 ? row.resources : request.resources;

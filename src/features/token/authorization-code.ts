@@ -17,8 +17,8 @@ import { FAPI2_CODE_SECONDS } from '#protocol/oauth/fapi2.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { Grant, TokenDeps } from './grant.ts';
-import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
+import { type Grant, NO_ACCESS, type TokenDeps } from './grant.ts';
+import { grantOfUser, isCode, isCurrentAt, redeemGrant } from './redeem-grant.ts';
 
 function codeLifetime({ authorizationCodeTtlSeconds }: TokenDeps['settings'], { isFapi2 }: Client): number {
   return isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds;
@@ -41,7 +41,7 @@ async function exchangeCode(
   const code = required(form, 'code');
   const now = deps.clock.now();
   const row = isCode(code) ? await findCode(deps.database, client, code) : undefined;
-  const isCurrent = row?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, code));
+  const isCurrent = await isCurrentAt(deps, client, row, code);
   if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
   const refusals =
@@ -135,6 +135,8 @@ function refusal(reason: CodeRefusal | 'too-many-sessions'): LatchkeyError {
       });
     case 'requester-banned':
       return new LatchkeyError('invalid_grant', { description: 'The policy does not allow this requester.' });
+    case 'no-access':
+      return new LatchkeyError('invalid_grant', { description: NO_ACCESS });
     case 'too-many-sessions':
       return new LatchkeyError('invalid_grant', { description: 'The user has too many sessions and must end some.' });
     case 'redirect-uri':

@@ -11,8 +11,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
-import type { Grant, TokenDeps } from './grant.ts';
-import { grantOfUser, isCode, isCurrentWithoutGrant, redeemGrant } from './redeem-grant.ts';
+import { type Grant, NO_ACCESS, type TokenDeps } from './grant.ts';
+import { grantOfUser, isCode, isCurrentAt, redeemGrant } from './redeem-grant.ts';
 
 export const deviceCodeGrant: Grant = {
   parameters: ['device_code'],
@@ -31,7 +31,7 @@ async function exchangeDeviceCode(
   const deviceCode = required(form, 'device_code');
   const now = deps.clock.now();
   const polled = isCode(deviceCode) ? await pollDeviceCode(deps.database, client, deviceCode, now) : undefined;
-  const isCurrent = polled?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, deviceCode));
+  const isCurrent = await isCurrentAt(deps, client, polled, deviceCode);
   if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
   // The policy judges the user, so it is not asked before a user has decided.
@@ -57,7 +57,7 @@ async function exchangeDeviceCode(
   if (outcome.ok) return outcome.response;
   // Another poll was faster, or the user or the client changed after the verdict. The grant is judged once more.
   const later = await pollDeviceCode(deps.database, client, deviceCode, now);
-  const isStillCurrent = later?.client_is_current ?? (await isCurrentWithoutGrant(deps, client, deviceCode));
+  const isStillCurrent = await isCurrentAt(deps, client, later, deviceCode);
   if (!isStillCurrent) return 'client-changed';
   const laterVerdict = judgeDeviceCode(later, request, deps.redemptionRules, now);
   const reason = outcome.reason === 'lost' ? 'exchanged' : outcome.reason;
@@ -106,6 +106,8 @@ function finalRefusal(
       });
     case 'requester-banned':
       return new LatchkeyError('access_denied', { description: 'The policy does not allow this requester.' });
+    case 'no-access':
+      return new LatchkeyError('access_denied', { description: NO_ACCESS });
     case 'too-many-sessions':
       return new LatchkeyError('access_denied', { description: 'The user has too many sessions and must end some.' });
     case 'admin-scope':

@@ -79,6 +79,8 @@ export function tokenTarget(
 }
 
 /** A token is either opaque or signed with one algorithm, no matter how many resource servers it is for. */
+export const NO_ACCESS = 'The user is not in a group that may use this client.';
+
 export const MIXED_FORMATS =
   'These resources require access tokens of different formats: request a separate token for each resource.';
 

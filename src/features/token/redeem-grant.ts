@@ -1,6 +1,6 @@
 /** What authorization codes and device codes share: a user has approved a grant, and its code opens a session. */
 import { deviceName } from '#browser/device-name.ts';
-import type { ApprovedGrantRow } from '#domain/authorizations/approved-grant.ts';
+import type { ApprovedGrantRow, PresentedGrantRow } from '#domain/authorizations/approved-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { prepareRedemption, type RedeemingDevice, type Redemption } from '#domain/oauth-sessions/open-session.ts';
@@ -23,10 +23,16 @@ export function isCode(text: string): boolean {
 }
 
 /**
- * Returns whether the cached record of the client is current if no grant was found. Text that is not a code needs no
- * answer.
+ * Returns whether the cached record of the client is current. Asks the database only if no grant was found. Text that
+ * is not a code needs no answer.
  */
-export async function isCurrentWithoutGrant({ database }: TokenDeps, client: Client, code: string): Promise<boolean> {
+export async function isCurrentAt(
+  { database }: TokenDeps,
+  client: Client,
+  row: Pick<PresentedGrantRow, 'client_admits'> | undefined,
+  code: string,
+): Promise<boolean> {
+  if (row !== undefined) return row.client_admits !== null;
   return !isCode(code) || (await isClientCurrent(database, client));
 }
 

@@ -11,7 +11,7 @@ import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { Grant, TokenDeps } from './grant.ts';
-import { issuedAccessToken, MIXED_FORMATS, signIdToken, tokenResponse } from './grant.ts';
+import { issuedAccessToken, MIXED_FORMATS, NO_ACCESS, signIdToken, tokenResponse } from './grant.ts';
 
 export const refreshTokenGrant: Grant = {
   parameters: ['refresh_token', 'scope'],
@@ -129,7 +129,17 @@ function narrow(
 type Refused = Extract<RefreshOutcome, { ok: false }>;
 
 function refusal(log: Log, client: Client, refused: Refused, received: string | undefined): LatchkeyError {
-  if (refused.reason === 'reuse') {
+  if (refused.reason === 'access-lost') {
+    log.info(
+      'auth.refused',
+      'refresh token refused: the user is no longer in a group that may use the client; the session was ended',
+      {
+        code: 'access_lost',
+        client: client.identifier,
+        session: refused.sessionId,
+      },
+    );
+  } else if (refused.reason === 'reuse') {
     log.warn('token.reuse', 'refresh token reused after its successor was used; its session was ended', {
       client: client.identifier,
       session: refused.sessionId,
@@ -151,6 +161,8 @@ function refusal(log: Log, client: Client, refused: Refused, received: string | 
         description:
           'The scope exceeds what was granted to the session, or its client API and device scopes do not match.',
       });
+    case 'access-lost':
+      return new LatchkeyError('invalid_grant', { description: NO_ACCESS });
     case 'mixed-formats':
       return new LatchkeyError('invalid_target', { description: MIXED_FORMATS });
     case 'resource':

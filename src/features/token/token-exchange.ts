@@ -140,6 +140,7 @@ function requireSubject(
   if (!isListed || subject?.user_id == null || subject.username === null) {
     throw refusal(deps, client, 'subject_token', UNUSABLE_SUBJECT);
   }
+  if (!subject.caller_admits) throw refusal(deps, client, 'no_access', UNUSABLE_SUBJECT);
 }
 
 /** Returns the actor: the client, or the user or client of its actor token. With `impersonation` there is none. */
@@ -166,7 +167,7 @@ async function readActor(
     const found = await findSubject(deps.database, client, presented, deps.settings, now);
     if (found === 'client-changed') return found;
     const isProven = found?.dpop_jkt === null || found?.dpop_jkt === provenKey?.thumbprint;
-    if (found === undefined || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
+    if (found?.caller_admits !== true || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
       throw refusal(deps, client, 'actor_token', 'The actor_token is not an active access token of this client.');
     }
     userId = found.user_id;

@@ -144,7 +144,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     name: 'sessions-by-administrators',
     what: 'no session is created for a locked or deactivated account',
     attack: 102,
-    removals: [{ text: 'exists (select from account where is_usable)', instead: 'exists (select from account)' }],
+    removals: [{ text: 'and account.is_usable and exists', instead: 'and exists' }],
     test: CREATE_SESSION,
     testName: 'rejects unknown, locked and deactivated accounts',
   },

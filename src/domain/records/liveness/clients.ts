@@ -60,5 +60,33 @@ export function clientWithIdIsCurrent(id: string, version: string): string {
   )`;
 }
 
+/**
+ * Whether a user may use a client: members of its allowed groups, and everyone if it has no limit. Only a client with a
+ * limit costs a look-up.
+ * @param client alias of `oauth2_clients`
+ * @param user alias of `users`, or of a query that returns `id` and `groups`
+ */
+export function clientAdmits(client: string, user: string): string {
+  return `(case when ${client}.allowed_groups is null then true
+    else user_may_use_client(${user}.id, ${user}.groups, ${client}.allowed_groups) end)`;
+}
+
+/** `clientIsCurrent` and `clientAdmits`, for a statement that does not read the client otherwise. Uses the primary key. */
+export function clientWithIdIsCurrentAndAdmits(id: string, version: string, user: string): string {
+  return `exists (
+    select from oauth2_clients cached, ${user}
+     where cached.id = ${id} and ${clientIsCurrent('cached', version)} and ${clientAdmits('cached', user)}
+  )`;
+}
+
+/**
+ * Returns `clientAdmits` as an expression for statements that read what a client presents. Null: the cached record of
+ * the client is outdated. Reads the client once for both answers.
+ */
+export function admissionByClient(id: string, version: string, user: string): string {
+  return `(select ${clientAdmits('cached', user)} from oauth2_clients cached
+            where cached.id = ${id} and ${clientIsCurrent('cached', version)})`;
+}
+
 /** The same for the client that introspects a token. The homeserver has no record: its `:callerId` is null. */
 export const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;

@@ -50,6 +50,8 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map([
   ...KINDS.map((kind) => [kind.toLowerCase(), kind] as const),
   // A reactivated account is usable, as after an unlock.
   ['account_reactivated', 'ACCOUNT_UNLOCKED'] as const,
+  // For the user, a session that ended.
+  ['app_access_lost', 'SESSION_ENDED'] as const,
 ]);
 
 const SecurityEventKind = builder.enumType('SecurityEventKind', { values: KINDS });
