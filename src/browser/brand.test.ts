@@ -10,6 +10,7 @@ const PLAIN: BrandingConfig = {
   tosUri: undefined,
   imprint: undefined,
   loginMessage: undefined,
+  contact: undefined,
   securityContact: undefined,
   showTechnicalInfo: true,
   logo: undefined,

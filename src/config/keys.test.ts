@@ -936,6 +936,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.tos_uri': url(),
   'branding.imprint': text(500),
   'branding.login_message': text(500),
+  'branding.contact': {
+    good: 'mailto:help@example.org',
+    reads: 'mailto:help@example.org',
+    bad: 'tel:+4930123',
+    problem: 'expected a URI that starts with "https://" or "mailto:", got "tel:+4930123"',
+  },
   'branding.security_contact': {
     good: 'mailto:security@example.org',
     reads: 'mailto:security@example.org',

@@ -39,6 +39,16 @@ export const brandingSection = rule(
     tos_uri: webUrl().optional().describe('URL of the terms of service, linked in the footer.'),
     imprint: text({ maximum: 500 }).optional().describe('Text in the footer, for example the name of the operator.'),
     login_message: text({ maximum: 500 }).optional().describe('Plain text above the sign-in form.'),
+    contact: text({
+      maximum: 500,
+      pattern: /^(?:https:\/\/[^\s/]|mailto:[^\s@]+@)[!-~]*$/,
+      expected: 'expected a URI that starts with "https://" or "mailto:"',
+    })
+      .optional()
+      .describe(
+        'Where users get help, for example `mailto:help@example.org`; shown to users who are not in a group that may ' +
+          'use an application.',
+      ),
     security_contact: text({
       maximum: 500,
       pattern: /^(?:https:\/\/[^\s/]|mailto:[^\s@]+@|tel:\+?\d)[!-~]*$/,
@@ -89,6 +99,8 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
     tosUri: parsed.tos_uri,
     imprint: parsed.imprint,
     loginMessage: parsed.login_message,
+    /** A URI. */
+    contact: parsed.contact,
     /** A URI. */
     securityContact: parsed.security_contact,
     showTechnicalInfo: parsed.show_technical_info,

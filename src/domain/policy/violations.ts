@@ -6,6 +6,8 @@ import type { BanSetting } from './requester-policy.ts';
 
 /** A reason why a user may not authorize a client now (oauth 14.3). */
 export type Violation =
+  /** The client is limited to groups that the user is not in. */
+  | { readonly code: 'not-in-group' }
   | { readonly code: 'admin-scope'; readonly scopes: readonly string[] }
   | { readonly code: 'requester-banned'; readonly setting: BanSetting }
   /** From a rule of the operator's policy module. */
@@ -27,15 +29,21 @@ export interface PolicyUser {
 /** What a user is about to authorize, and where the request comes from. */
 export interface PolicyInput {
   readonly user: PolicyUser;
+  /** Whether the client's groups permit the user (`clientAdmits`). */
+  readonly isAdmitted: boolean;
   readonly scope: readonly string[];
   /** Violations of the requester rule, see `judgeGrant`. */
   readonly refusals: readonly Violation[];
   readonly openSessions: OpenSessions;
 }
 
-/** Returns every violation; empty if the user may authorize the client. Makes no queries. */
+/**
+ * Returns every violation; empty if the user may authorize the client. A user without access learns nothing else. Makes
+ * no queries.
+ */
 export function findViolations(input: PolicyInput, rules: PolicyRules): readonly Violation[] {
-  const { user, scope, refusals, openSessions } = input;
+  const { user, isAdmitted, scope, refusals, openSessions } = input;
+  if (!isAdmitted) return [{ code: 'not-in-group' }];
   const violations = [...refusals];
   const adminScopes = scope.filter((name) => rules.scopeRules.isAdmin(name));
   if (adminScopes.length > 0 && !mayAdminister(user, rules)) {
@@ -78,6 +86,8 @@ export function moduleSetting(found: readonly ModuleViolation[]): RefusingSettin
 
 function describeViolation(violation: Violation): string {
   switch (violation.code) {
+    case 'not-in-group':
+      return 'the user is not in a group that may use this client';
     case 'admin-scope':
       return 'the user may not grant an admin scope';
     case 'requester-banned':

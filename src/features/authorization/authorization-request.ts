@@ -41,7 +41,14 @@ import {
 } from './check-request.ts';
 import { nextStep, type Step } from './next-step.ts';
 import { refuseClient } from './refuse-client.tsx';
-import { type AuthorizationDeps, type ConsentColumn, judgeRequest, reachableFactors } from './stored-request.ts';
+import {
+  type AdmissionColumn,
+  type AuthorizationDeps,
+  admissionColumn,
+  type ConsentColumn,
+  judgeRequest,
+  reachableFactors,
+} from './stored-request.ts';
 import { takeStep } from './take-step.ts';
 
 /**
@@ -153,6 +160,7 @@ async function startRequest(
     rememberedResources: stored?.consent_resources ?? [],
     strongestAcr: strongestAcr(reachableFactors(deps, stored)),
     openSessions,
+    isAdmitted: stored?.is_admitted === true,
     refusals: await judgeRequest(deps, context, { client, viewer, scope: request.scope, openSessions }),
     isBound: true,
     isRegistrationOffered: false,
@@ -187,7 +195,7 @@ function isPage(step: Step, responseMode: ResponseMode): boolean {
   return step.kind === 'interstitial' || step.kind === 'forbidden';
 }
 
-type StoredRow = ViewerRow & FactorRow & ConsentColumn & PushedRequestRow & OpenSessionsRow;
+type StoredRow = ViewerRow & FactorRow & ConsentColumn & AdmissionColumn & PushedRequestRow & OpenSessionsRow;
 
 /**
  * Reads what the database knows about the request before a grant is created. Returns undefined if the request has
@@ -222,7 +230,7 @@ const findStored = statement<
 >(
   'authorization.viewer-consent-and-pushed-request',
   `select ${viewerColumns}, ${factorColumns('viewer_user.id')}, consent.scope as consent_scope, consent.resources as consent_resources,
-          ${pushedRequestColumns('pushed')}, ${openSessionsColumns}
+          ${pushedRequestColumns('pushed')}, ${openSessionsColumns}, ${admissionColumn(':clientId::uuid')}
      from (select 1) as one
      left join oauth2_pushed_requests pushed on pushed.request_uri_hash = :requestUriHash::bytea
      ${viewerJoin(':browserSessionId::uuid')}

@@ -10,7 +10,7 @@ import {
 } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
-import { PolicyRefusal } from '#browser/components/policy-refusal.tsx';
+import { type Help, PolicyRefusal } from '#browser/components/policy-refusal.tsx';
 import { ScopeList } from '#browser/components/scope-list.tsx';
 import { ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
@@ -75,10 +75,12 @@ export function ForbiddenPage({
   violations,
   account,
   form,
+  help,
   retryPath,
   sessionsPath,
 }: Pick<ConsentPageProps, 'translations' | 'client' | 'account' | 'form'> & {
   readonly violations: readonly Violation[];
+  readonly help: Help;
   readonly retryPath: string;
   readonly sessionsPath: string;
 }): VNode {
@@ -88,6 +90,7 @@ export function ForbiddenPage({
         translations={translations}
         client={client}
         violations={violations}
+        help={help}
         retryPath={retryPath}
         sessionsPath={sessionsPath}
       />

@@ -1,5 +1,6 @@
 import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { refusalTitle } from '#browser/components/policy-refusal.tsx';
 import { cleanName } from '#browser/components/text.tsx';
 import { accountIdentifier, decidingAccount } from '#browser/deciding-account.ts';
 import { ProblemPage, problemTitle } from '#browser/error-format.tsx';
@@ -95,17 +96,19 @@ export async function showForbidden(
   violations: readonly Violation[],
 ): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, stored.grant.locale);
+  const client = askingClient(deps, stored, translations);
   return deps.pages.answer({
     status: 403,
-    title: translations.t('problem.refused.title'),
+    title: refusalTitle(translations, client, violations),
     translations,
     width: 'decision',
     formActions: [stored.grant.target.redirectUri],
     content: (
       <ForbiddenPage
         translations={translations}
-        client={askingClient(deps, stored, translations)}
+        client={client}
         violations={violations}
+        help={deps.config.branding}
         retryPath={deps.urls.authorizationGrant(stored.grant.id)}
         sessionsPath={deps.urls.account('sessions')}
         account={await accountOf(deps, stored, viewer)}

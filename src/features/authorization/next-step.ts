@@ -36,6 +36,8 @@ export interface StepFacts {
   readonly strongestAcr: string;
   /** The viewer's open sessions. */
   readonly openSessions: OpenSessions;
+  /** Whether the client's groups permit the viewer. */
+  readonly isAdmitted: boolean;
   /** Violations of the operator's rules, see `judgeGrant`. */
   readonly refusals: readonly Violation[];
   /** The request was made in this browser. */
@@ -206,8 +208,9 @@ function factorOfAdministrator({ strongestAcr, viewer }: SignedInFacts, rules: S
 }
 
 function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
-  const { request, viewer, refusals, openSessions } = facts;
-  const violations = findViolations({ user: viewer.user, scope: request.scope, refusals, openSessions }, rules);
+  const { request, viewer, isAdmitted, refusals, openSessions } = facts;
+  const { scope } = request;
+  const violations = findViolations({ user: viewer.user, isAdmitted, scope, refusals, openSessions }, rules);
   if (violations.length === 0) return undefined;
   if (!isSilent(facts)) return { kind: 'forbidden', viewer, violations };
   const setting = refusingSetting(violations);

@@ -43,6 +43,8 @@ type Page = (context: SampleContext) => VNode;
 const consentTitle = (translations: Translations, client: string) => translations.t('consent.title', { client });
 const otherAccountTitle = (translations: Translations) => translations.t('consent.other_account.title');
 const refusedTitle = (translations: Translations) => translations.t('problem.refused.title');
+const noAccessTitle = (translations: Translations, client: string) =>
+  translations.t('consent.no_access.title', { client });
 const expiredTitle = (translations: Translations) => translations.t('problem.expired.title');
 
 export const samples = [
@@ -63,10 +65,25 @@ export const samples = [
         { code: 'requester-banned', setting: 'banned_ips' },
         { code: 'too-many-sessions', needToRemove: 3 },
       ]}
+      help={{ serviceName: context.text, contact: undefined }}
       retryPath="/authorize/1"
       sessionsPath="/account/sessions"
     />
   )),
+  ...Object.entries({
+    'no-access': 'mailto:help@example.org?subject=Access',
+    'no-access-uncontactable': undefined,
+  }).map(([name, contact]) =>
+    decision(name, noAccessTitle, (context) => (
+      <ForbiddenPage
+        {...decisionProps(context)}
+        violations={[{ code: 'not-in-group' }]}
+        help={{ serviceName: context.text, contact }}
+        retryPath="/authorize/1"
+        sessionsPath="/account/sessions"
+      />
+    )),
+  ),
   ...(['named', 'gone', 'unnamed'] as const).map((kind) =>
     decision(`other-account-${kind}`, otherAccountTitle, (context) => (
       <OtherAccountPage {...decisionProps(context)} wanted={{ kind, identifier: context.text }} />

@@ -16,6 +16,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import type { Violation } from '#domain/policy/violations.ts';
 import { type FactorRow, factorColumns } from '#domain/records/due-factor.ts';
+import { clientAdmits } from '#domain/records/liveness/clients.ts';
 import {
   type OpenSessionsRow,
   openSessionsColumns,
@@ -102,6 +103,7 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     rememberedResources: row.consent_resources ?? [],
     strongestAcr: strongestAcr(reachableFactors(deps, row)),
     openSessions,
+    isAdmitted: row.is_admitted === true,
     refusals: await judgeRequest(deps, context, { client, viewer, scope: grant.scope, openSessions }),
     isBound: isBoundHere(deps, context, grant.id, now),
     isRegistrationOffered: grant.isRegistrationOffered,
@@ -149,9 +151,20 @@ export interface ConsentColumn {
   readonly consent_resources: readonly string[] | null;
 }
 
+export interface AdmissionColumn {
+  /** Whether the viewer may use the client. */
+  readonly is_admitted: boolean;
+}
+
+/** Uses the primary key. @param client expression of the ID */
+export function admissionColumn(client: string): string {
+  return `(select ${clientAdmits('asking', 'viewer_user')} from oauth2_clients asking where asking.id = ${client}) as is_admitted`;
+}
+
 type ContinuationRow = ViewerRow &
   FactorRow &
   ConsentColumn &
+  AdmissionColumn &
   OpenSessionsRow &
   (GrantRow | { readonly grant_id: null });
 
@@ -167,7 +180,8 @@ const readContinuation = statement<
 >(
   'authorization.continuation',
   `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope,
-          consent.resources as consent_resources, ${factorColumns('viewer_user.id')}, ${openSessionsColumns}
+          consent.resources as consent_resources, ${factorColumns('viewer_user.id')}, ${openSessionsColumns},
+          ${admissionColumn('pending.client_id')}
      from (select 1) as one
      left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
      ${viewerJoin(':browserSessionId::uuid')}

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { type DecidingAccount, DecidingAccountCard, type ShownClient } from '#browser/components/client.tsx';
 import { ErrorSummary, Form, type FormProblem, HiddenFields } from '#browser/components/form.tsx';
-import { PolicyRefusal } from '#browser/components/policy-refusal.tsx';
+import { type Help, PolicyRefusal } from '#browser/components/policy-refusal.tsx';
 import { Heading, Notice } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Violation } from '#domain/policy/violations.ts';
@@ -52,6 +52,7 @@ export function SsoForbiddenPage({
   violations,
   account,
   csrf,
+  help,
   retryPath,
   sessionsPath,
 }: {
@@ -60,6 +61,7 @@ export function SsoForbiddenPage({
   violations: readonly Violation[];
   account: DecidingAccount;
   csrf: string;
+  help: Help;
   /** Where the user continues when the reasons no longer apply. */
   retryPath: string;
   sessionsPath: string;
@@ -70,6 +72,7 @@ export function SsoForbiddenPage({
         translations={translations}
         client={client}
         violations={violations}
+        help={help}
         retryPath={retryPath}
         sessionsPath={sessionsPath}
       />

@@ -105,7 +105,11 @@ async function openSso(deps: PageDeps, context: RequestContext): Promise<Waiting
   }
   const { user } = viewer;
   const refusals = await judgeCompatLogin(deps, { user, login_type: 'm.login.sso' }, context);
-  const violations = findViolations({ user, scope: [], refusals, openSessions: toOpenSessions(row) }, deps);
+  const violations = findViolations(
+    // Without a client there are no groups that it is limited to.
+    { user, isAdmitted: true, scope: [], refusals, openSessions: toOpenSessions(row) },
+    deps,
+  );
   return { ok: true, login, viewer, violations };
 }
 
@@ -176,6 +180,7 @@ async function showDecision(
         <SsoForbiddenPage
           {...{ translations, violations, account, csrf }}
           client={unknownClient(target)}
+          help={deps.config.branding}
           retryPath={deps.urls.completeSso(login.id)}
           sessionsPath={deps.urls.account('sessions')}
         />

@@ -38,6 +38,7 @@ export function ssoSamples(name: string, address: string) {
           violations={[{ code: 'too-many-sessions', needToRemove: 2 }]}
           account={account(text)}
           csrf={token}
+          help={{ serviceName: text, contact: undefined }}
           retryPath="/complete"
           sessionsPath="/account/sessions"
         />

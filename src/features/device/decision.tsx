@@ -1,6 +1,7 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { type ShownClient, shownClient } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { refusalTitle } from '#browser/components/policy-refusal.tsx';
 import { cleanName } from '#browser/components/text.tsx';
 import { decidingAccount } from '#browser/deciding-account.ts';
 import { isGrantBound } from '#browser/grants-cookie.ts';
@@ -24,6 +25,7 @@ import {
   refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
+import { clientAdmits } from '#domain/records/liveness/clients.ts';
 import {
   type OpenSessionsRow,
   openSessionsColumns,
@@ -146,7 +148,7 @@ async function openDevice(
     { user, client, scope, grantType: DEVICE_CODE_GRANT_TYPE, sessionCount },
     context,
   );
-  const violations = findViolations({ user, scope, refusals, openSessions }, deps);
+  const violations = findViolations({ user, isAdmitted: row.is_admitted, scope, refusals, openSessions }, deps);
   return { ok: true, grant, client, viewer, violations };
 }
 
@@ -156,9 +158,12 @@ function isTooOld({ config }: PageDeps, { session }: ActiveViewer, now: number):
   return reauthMaxAgeSeconds !== undefined && !isRecent(session.authenticatedAt, reauthMaxAgeSeconds * 1000, now);
 }
 
-/** Reads the grant and the signed-in user. Returns a row even without the grant. Both lookups use primary keys. */
+/**
+ * Reads the grant, the signed-in user, and whether the client admits the user. Returns a row even without the grant. All
+ * lookups use primary keys.
+ */
 const readDevice = statement<
-  ViewerRow & OpenSessionsRow & (DeviceCodeGrantRow | { readonly grant_id: null }),
+  ViewerRow & OpenSessionsRow & { readonly is_admitted: boolean } & (DeviceCodeGrantRow | { readonly grant_id: null }),
   {
     readonly grantId: string | null;
     readonly browserSessionId: string | null;
@@ -167,9 +172,11 @@ const readDevice = statement<
   }
 >(
   'device.page',
-  `select ${deviceCodeGrantColumns('asked')}, ${viewerColumns}, ${openSessionsColumns}
+  `select ${deviceCodeGrantColumns('asked')}, ${viewerColumns}, ${openSessionsColumns},
+          ${clientAdmits('client', 'viewer_user')} as is_admitted
      from (select 1) as one
      left join oauth2_device_code_grants asked on asked.id = :grantId::uuid
+     left join oauth2_clients client on client.id = asked.client_id
      ${viewerJoin(':browserSessionId::uuid')}
      ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
 );
@@ -199,12 +206,13 @@ async function showDecision(
     });
     return deps.pages.answer({
       status: 403,
-      title: translations.t('problem.refused.title'),
+      title: refusalTitle(translations, client, violations),
       translations,
       width: 'decision',
       content: (
         <DeviceForbiddenPage
           {...{ translations, client, account, form, violations }}
+          help={deps.config.branding}
           retryPath={deps.urls.device(grant.id)}
           sessionsPath={deps.urls.account('sessions')}
         />

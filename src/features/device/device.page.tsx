@@ -12,7 +12,7 @@ import { Fact } from '#browser/components/decision.tsx';
 import { CheckField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
-import { PolicyRefusal } from '#browser/components/policy-refusal.tsx';
+import { type Help, PolicyRefusal } from '#browser/components/policy-refusal.tsx';
 import { ScopeList } from '#browser/components/scope-list.tsx';
 import { ClientName, cleanName, Heading, Notice } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
@@ -131,10 +131,12 @@ export function DeviceForbiddenPage({
   violations,
   account,
   form,
+  help,
   retryPath,
   sessionsPath,
 }: Pick<DevicePageProps, 'translations' | 'client' | 'account' | 'form'> & {
   readonly violations: readonly Violation[];
+  readonly help: Help;
   readonly retryPath: string;
   readonly sessionsPath: string;
 }): VNode {
@@ -144,6 +146,7 @@ export function DeviceForbiddenPage({
         translations={translations}
         client={client}
         violations={violations}
+        help={help}
         retryPath={retryPath}
         sessionsPath={sessionsPath}
       />

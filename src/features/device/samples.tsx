@@ -75,6 +75,7 @@ export const samples = [
       <DeviceForbiddenPage
         {...decisionProps(context)}
         violations={[{ code: 'admin-scope', scopes: ['urn:latchkey:admin'] }]}
+        help={{ serviceName: context.text, contact: undefined }}
         retryPath="/device/1"
         sessionsPath="/account/sessions"
       />
