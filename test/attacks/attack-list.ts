@@ -197,6 +197,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [193, 'token of the admin area at other endpoints'],
   [195, 'internal network scanned by the test of a client'],
   [196, 'client that passes for the admin area'],
+  [200, 'access of a user outside of the groups of a client'],
   [202, "change without an audit event, or an administrator's address shown to a user"],
   [203, 'exports that use up memory or connections, or end early unnoticed'],
 ];

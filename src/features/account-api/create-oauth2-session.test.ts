@@ -208,6 +208,23 @@ describe('createOauth2Session', () => {
     expect(await sessions()).toBe(0);
   });
 
+  test('rejects accounts outside of the groups that the client is limited to (S-200)', async () => {
+    const group = toUuid(id);
+    const limit = `update oauth2_clients set allowed_groups = $1::uuid[]`;
+    await sql(service.database, limit, [[group]]);
+    try {
+      expect([codesOf(await create('openid')), await sessions()]).toEqual([['NOT_FOUND'], 0]);
+      await sql(service.database, `insert into user_groups (id, name, created_at) values ($1::uuid, 'crew', now())`, [
+        group,
+      ]);
+      await sql(service.database, `update users set groups = '{crew}' where id = $1::uuid`, [toUuid(id)]);
+      madeBy(await create('openid'));
+      expect(await sessions()).toBe(1);
+    } finally {
+      await sql(service.database, limit, [null]);
+    }
+  });
+
   test('rejects unknown, locked and deactivated accounts', async () => {
     expect(codesOf(await admin.query(CREATE, { id: ABSENT, scope: 'openid' }))).toEqual(['NOT_FOUND']);
     expect(codesOf(await admin.query(CREATE, { id: 'user:x', scope: 'openid' }))).toEqual(['BAD_USER_INPUT']);

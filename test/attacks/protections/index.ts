@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ACCESS_BY_GROUP } from './access-by-group.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { ACCOUNT_ACTIVITY } from './account-activity.ts';
 import { ACTIVITY_REPORT } from './activity-report.ts';
@@ -86,6 +87,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...FAPI2,
   ...GRAPHQL,
   ...ACCOUNT_ACTIVITY,
+  ...ACCESS_BY_GROUP,
   ...ACCOUNT_ACTIONS,
   ...DATA_EXPORT,
   ...KEYS,
