@@ -45,6 +45,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.post(`user-registration-tokens/${token}/revoke`);
   await admin.post(`user-registration-tokens/${token}/unrevoke`);
   const policyData = await idOf(admin.post('policy-data', { data: {} }));
+  await admin.get('statistics/overview');
+  await admin.get('statistics/series?metric=sign_ins');
   await admin.get('policy-data/latest');
   await admin.get(`policy-data/${policyData}`);
   const { body: events } = await admin.get('audit-events?count=true');

@@ -97,8 +97,6 @@ function made(type: string, origin: string): string {
       return 'g % 2 = 0';
     case 'timestamp with time zone':
       return `timestamptz '2026-01-01' + g * interval '1 minute'`;
-    case 'date':
-      return `date '2026-01-01' + g % 30`;
     case 'inet':
       return `inet '10.0.0.0' + g`;
     case 'jsonb':

@@ -13,8 +13,10 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
   'list-job-queues': 'asked by `latchkey jobs list --queues` and for unknown names only, by hand',
   'accounts-count': 'asked by administrators only, for the number of all accounts',
   'list-admins': 'a command of the operator; its index holds administrators only',
+  'count-users-by-status': 'asked by administrators, at most once every ten seconds',
+  'count-clients-by-kind': 'the same; there are few clients',
   'count-live-sessions':
-    'asked every five minutes while metrics are wanted, not by requests; ends at 100,000 rows of an index that holds live sessions only',
+    'asked every five minutes while metrics are wanted, and by administrators at most every ten seconds; ends at 100,000 rows of an index that holds live sessions only',
   'list-usernames-that-are-identifiers': 'asked by `latchkey doctor` only, by hand',
   'list-users': 'a command of the operator, which may ask for any part of a name',
   'is-any-admin': 'ends at the first row; its index holds administrators only',

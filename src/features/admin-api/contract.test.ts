@@ -536,4 +536,4 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDe
   listOAuth2Clients getOAuth2Client deleteOAuth2Client createOAuth2Client updateOAuth2Client rotateOAuth2ClientSecret
   disableOAuth2Client enableOAuth2Client connectOAuth2Client testOAuth2Client listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
   deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider setPolicyData getLatestPolicyData
-  getPolicyData listAuditEvents getAuditEvent listJobs getJob retryJob cancelJob`;
+  getPolicyData listAuditEvents getAuditEvent getStatisticsOverview getStatisticsSeries listJobs getJob retryJob cancelJob`;

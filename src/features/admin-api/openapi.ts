@@ -71,6 +71,7 @@ const NEWEST_FIRST_PARAMETERS = [
 ];
 
 function pageParameters({ pages }: Operation) {
+  if (pages === 'none') return [];
   return pages === 'newest-first' ? NEWEST_FIRST_PARAMETERS : PAGE_PARAMETERS;
 }
 
@@ -191,6 +192,7 @@ function describeOperation(operation: Operation) {
     filters,
     sorts,
     exports,
+    parameters: others,
     answers,
     errors: codes,
   } = operation;
@@ -202,7 +204,10 @@ function describeOperation(operation: Operation) {
         : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.')),
       required: true,
     })),
-    ...(filters === undefined ? [] : [...pageParameters(operation), ...filterParameters(filters)]),
+    ...(others === undefined ? [] : queryParameters(others, (name) => name)),
+    ...(filters === undefined
+      ? []
+      : [...pageParameters(operation), ...queryParameters(filters, (name) => `filter[${name}]`)]),
     ...(sorts === undefined ? [] : [sortParameter(sorts)]),
     ...(exports === undefined ? [] : [exportLimit(exports)]),
     ...(codes.includes('precondition_failed') ? [PRECONDITION] : []),
@@ -246,11 +251,15 @@ function sortParameter(sorts: readonly string[]) {
 
 const BODY_ERRORS: readonly ErrorCode[] = ['not_json', 'malformed_request', 'unsupported_media_type', 'body_too_large'];
 
-function filterParameters(filters: z.ZodObject) {
-  return Object.entries(filters.shape).map(([name, filter]) => {
-    const { description, example } = filterTextOf(filter) ?? {};
-    const schema = { ...memberSchema(filter), ...(example !== undefined && { examples: [example] }) };
-    return parameter(`filter[${name}]`, 'query', schema, description, { explode: isRepeatable(filter) });
+/** @param nameOf name of the parameter for a member of `rules` */
+function queryParameters(rules: z.ZodObject, nameOf: (name: string) => string) {
+  return Object.entries(rules.shape).map(([name, rule]) => {
+    const { description, example } = filterTextOf(rule) ?? {};
+    const schema = { ...memberSchema(rule), ...(example !== undefined && { examples: [example] }) };
+    return parameter(nameOf(name), 'query', schema, description, {
+      explode: isRepeatable(rule),
+      ...(!rule.safeParse(undefined).success && { required: true }),
+    });
   });
 }
 

@@ -9,6 +9,7 @@ import { policyDataOperations } from './operations/policy-data.ts';
 import { registrationTokenOperations } from './operations/registration-tokens.ts';
 import { serverOperations } from './operations/server.ts';
 import { sessionOperations } from './operations/sessions.ts';
+import { statisticsOperations } from './operations/statistics.ts';
 import { upstreamOperations } from './operations/upstream.ts';
 import { userClaimOperations } from './operations/user-claims.ts';
 import { userDetailOperations } from './operations/user-details.ts';
@@ -30,6 +31,7 @@ export const TAGS = {
   'upstream-oauth-link': 'Identities of accounts at sign-in providers.',
   'upstream-oauth-provider': 'Configured sign-in providers.',
   'audit-event': 'Security events of all accounts, and changes by administrators.',
+  statistics: 'Numbers of objects, and how figures developed.',
   'policy-data': 'Policy data, in addition to `policy.data` of the configuration.',
   job: 'Background jobs that are not completed.',
 } as const;
@@ -50,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...clientConnectionOperations,
   ...upstreamOperations,
   ...auditEventOperations,
+  ...statisticsOperations,
   ...policyDataOperations,
   ...jobOperations,
 ];

@@ -24,7 +24,17 @@ export function filter<Schema extends z.ZodType>(
   return made;
 }
 
-/** Returns the text passed to `filter`, or undefined if `filter` did not create this schema. */
+/** The same for a parameter that must be given. */
+export function requiredParameter<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  example: string,
+): Schema {
+  filterTexts.add(schema, { description, example });
+  return schema;
+}
+
+/** Returns the text of a filter or parameter, or undefined if it has none. */
 export function filterTextOf(schema: z.ZodType): FilterText | undefined {
   return filterTexts.get(schema);
 }

@@ -123,15 +123,28 @@ export function checkNames(query: FormParameters, filters: z.ZodObject, paramete
 
 /** Parses the filter values. @throws LatchkeyError `invalid_parameter` */
 export function readFilters<Filters extends z.ZodObject>(query: FormParameters, filters: Filters): z.output<Filters> {
+  return readValues(query, filters, (name) => `filter[${name}]`);
+}
+
+/** Parses parameters that are not filters. @throws LatchkeyError `invalid_parameter` */
+export function readParameters<Rules extends z.ZodObject>(query: FormParameters, parameters: Rules): z.output<Rules> {
+  return readValues(query, parameters, (name) => name);
+}
+
+function readValues<Rules extends z.ZodObject>(
+  query: FormParameters,
+  rules: Rules,
+  parameterOf: (name: string) => string,
+): z.output<Rules> {
   const given: Record<string, string | readonly string[]> = {};
-  for (const [name, schema] of Object.entries(filters.shape)) {
-    const parameter = `filter[${name}]`;
+  for (const [name, schema] of Object.entries(rules.shape)) {
+    const parameter = parameterOf(name);
     if (query.has(parameter)) given[name] = isRepeatable(schema) ? query.all(parameter) : (query.get(parameter) ?? '');
   }
-  const read = filters.safeParse(given);
+  const read = rules.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw badParameter(`filter[${String(issue?.path[0] ?? '')}]`, issue?.message ?? 'cannot be parsed');
+  throw badParameter(parameterOf(String(issue?.path[0] ?? '')), issue?.message ?? 'cannot be parsed');
 }
 
 /** Tests whether a filter is a list, whose values are separate parameters. */

@@ -43,10 +43,12 @@ export interface Operation {
   readonly description: string;
   /** Filters of a list, created by `filter`. */
   readonly filters?: z.ZodObject;
+  /** Other query parameters, created by `filter`. Those that are not optional are required. */
+  readonly parameters?: z.ZodObject;
   /** Formats of a list as a file, which contains up to `limit` objects. */
   readonly exports?: ListExports;
-  /** How a list is paged. Default: from either end, in order of creation. */
-  readonly pages?: 'newest-first';
+  /** How a list is paged. Default: from either end, in order of creation. `none`: filters of something else. */
+  readonly pages?: 'newest-first' | 'none';
   /** Names of other orders of a list. */
   readonly sorts?: readonly string[];
   readonly body?: z.ZodType;
