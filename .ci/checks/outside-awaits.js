@@ -4,7 +4,7 @@
  * (decision 0006). The check uses declarations: a promise from a function that Node.js or a package declares is outside
  * work, and so is a manually created promise.
  */
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import ts from 'typescript';
 
 /** Code that never runs in a request, or not in the service. */
@@ -46,79 +46,101 @@ const EXCEPTIONS = {
   'src/platform/postgres/session-commands.ts': CONNECTING,
 };
 
-const TASKS = resolve('src/platform/base/tasks.ts');
-const root = process.cwd();
-const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
-const { fileNames, options } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
-const program = ts.createProgram(fileNames, options);
-const checker = program.getTypeChecker();
-
-let read = 0;
-const found = [];
-for (const file of program.getSourceFiles()) {
-  const name = file.fileName.slice(root.length + 1);
-  if (!name.startsWith('src/') || /\.test(-support)?\.tsx?$/.test(name)) continue;
-  read += 1;
-  if (NOT_FOR_REQUESTS.some((path) => name.startsWith(path))) continue;
-  visit(file, (node) => {
-    if (!isOutsideWork(node) || isWrapped(node)) return;
-    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-    found.push({ name, place: `${name}:${line + 1}`, text: node.getText().split('\n', 1)[0] });
-  });
+const TASKS = 'src/platform/base/tasks.ts';
+/**
+ * @param program of the product without tests; @param root directory of `package.json`
+ * @returns the number of files read, and a line for each problem
+ */
+export function outsideAwaits(program, root) {
+  const judge = new Judge(program.getTypeChecker(), join(root, TASKS));
+  let read = 0;
+  const found = [];
+  for (const file of program.getSourceFiles()) {
+    const name = file.fileName.slice(root.length + 1);
+    if (!name.startsWith('src/')) continue;
+    read += 1;
+    if (NOT_FOR_REQUESTS.some((path) => name.startsWith(path))) continue;
+    visit(file, (node) => {
+      if (!judge.isOutsideWork(node) || judge.isWrapped(node)) return;
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      found.push({ name, place: `${name}:${line + 1}`, text: node.getText().split('\n', 1)[0] });
+    });
+  }
+  const problems = [
+    ...found.filter(({ name }) => !(name in EXCEPTIONS)).map(({ place, text }) => `${place}: ${text}`),
+    ...Object.keys(EXCEPTIONS)
+      .filter((path) => !found.some(({ name }) => name === path))
+      .map((path) => `${path} awaits nothing from outside any more: remove the exception`),
+  ];
+  return { read, problems };
 }
 
-const problems = [
-  ...found.filter(({ name }) => !(name in EXCEPTIONS)).map(({ place, text }) => `${place}: ${text}`),
-  ...Object.keys(EXCEPTIONS)
-    .filter((path) => !found.some(({ name }) => name === path))
-    .map((path) => `${path} awaits nothing from outside any more: remove the exception`),
-];
-for (const problem of problems) process.stderr.write(`${problem}\n`);
-process.stdout.write(`${read} source files read, ${problems.length} awaits that bypass outside()\n`);
-process.exitCode = problems.length === 0 && read > 0 ? 0 : 1;
+class Judge {
+  #checker;
+  #tasks;
 
-function visit(node, each) {
-  each(node);
-  ts.forEachChild(node, (child) => visit(child, each));
-}
+  /** @param tasks path of the file that declares `outside` and `resumeTask` */
+  constructor(checker, tasks) {
+    this.#checker = checker;
+    this.#tasks = tasks;
+  }
 
-function isOutsideWork(node) {
-  if (ts.isNewExpression(node)) return node.expression.getText() === 'Promise';
-  if (ts.isForOfStatement(node)) return node.awaitModifier !== undefined;
-  if (!ts.isCallExpression(node)) return false;
-  if (node.expression.getText() === 'Promise.withResolvers') return true;
-  return isPromise(checker.getTypeAtLocation(node)) && isDeclaredOutside(node);
-}
+  isOutsideWork(node) {
+    if (ts.isNewExpression(node)) return node.expression.getText() === 'Promise';
+    if (ts.isForOfStatement(node)) return node.awaitModifier !== undefined;
+    if (!ts.isCallExpression(node)) return false;
+    if (node.expression.getText() === 'Promise.withResolvers') return true;
+    return this.#mayBeOutside(node) && this.#isPromise(node) && isOutside(this.#declarationOf(node));
+  }
 
-function isPromise(type) {
-  return (type.isUnion() ? type.types : [type]).some((one) => checker.getPromisedTypeOfPromise(one) !== undefined);
+  /** Returns true inside the argument of `outside(...)`, or of a promise whose executor resumes its task. */
+  isWrapped(node) {
+    if (ts.isNewExpression(node) && this.#callsTasks(node)) return true;
+    for (let one = node.parent; one !== undefined; one = one.parent) {
+      if (ts.isCallExpression(one) && this.#isOfTasks(one, 'outside')) return true;
+    }
+    return false;
+  }
+
+  /** Returns false if no signature of the function is declared outside. Faster than the type of the whole call. */
+  #mayBeOutside({ expression }) {
+    const signatures = this.#checker.getTypeAtLocation(expression).getCallSignatures();
+    return signatures.some(({ declaration }) => isOutside(declaration));
+  }
+
+  #isPromise(call) {
+    const type = this.#checker.getTypeAtLocation(call);
+    return (type.isUnion() ? type.types : [type]).some(
+      (one) => this.#checker.getPromisedTypeOfPromise(one) !== undefined,
+    );
+  }
+
+  #declarationOf(call) {
+    return this.#checker.getResolvedSignature(call)?.declaration;
+  }
+
+  #callsTasks(node) {
+    let calls = false;
+    visit(node, (one) => {
+      calls ||= ts.isCallExpression(one) && this.#isOfTasks(one, 'resumeTask');
+    });
+    return calls;
+  }
+
+  #isOfTasks(call, name) {
+    if (!call.expression.getText().endsWith(name)) return false;
+    const declaration = this.#declarationOf(call);
+    return declaration?.name?.getText() === name && declaration.getSourceFile().fileName === this.#tasks;
+  }
 }
 
 /** Returns true if Node.js or a package declares it, not the project or the language. */
-function isDeclaredOutside(call) {
-  const declaration = checker.getResolvedSignature(call)?.declaration;
+function isOutside(declaration) {
   const path = declaration?.getSourceFile().fileName ?? '';
   return path.includes('/node_modules/') && !path.includes('/node_modules/typescript/');
 }
 
-/** Returns true inside the argument of `outside(...)`, or of a promise whose executor resumes its task. */
-function isWrapped(node) {
-  if (ts.isNewExpression(node) && callsTasks(node)) return true;
-  for (let one = node.parent; one !== undefined; one = one.parent) {
-    if (ts.isCallExpression(one) && isOfTasks(one, 'outside')) return true;
-  }
-  return false;
-}
-
-function callsTasks(node) {
-  let calls = false;
-  visit(node, (one) => {
-    calls ||= ts.isCallExpression(one) && isOfTasks(one, 'resumeTask');
-  });
-  return calls;
-}
-
-function isOfTasks(call, name) {
-  const declaration = checker.getResolvedSignature(call)?.declaration;
-  return declaration?.name?.getText() === name && resolve(declaration.getSourceFile().fileName) === TASKS;
+function visit(node, each) {
+  each(node);
+  ts.forEachChild(node, (child) => visit(child, each));
 }

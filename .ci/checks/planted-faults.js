@@ -220,7 +220,7 @@ const FAULTS = [
       writeFileSync(at('migrations/9999-planted.sql'), '-- expand\ncreate index planted on users (created_at);\n'),
   },
   {
-    check: ['node', '.ci/checks/outside-awaits.js'],
+    check: ['node', '.ci/checks/typed-source.js', 'awaits'],
     fault: 'a file read that is awaited without `outside`',
     says: /discovery\/routes\.ts:\d+: readFile/,
     plant: (at) =>
@@ -311,13 +311,13 @@ const FAULTS = [
       appendFileSync(at('src/platform/base/clock.ts'), `\n/* ${'The way by which it works. '.repeat(1000)}*/\n`),
   },
   {
-    check: ['node', '.ci/checks/generated-files.js'],
+    check: ['node', '.ci/checks/typed-source.js', 'generated'],
     fault: 'a generated file edited by hand',
     says: /config\.schema\.json differs/,
     plant: (at) => appendFileSync(at('share/config.schema.json'), '\n'),
   },
   {
-    check: ['node', '.ci/checks/generated-files.js'],
+    check: ['node', '.ci/checks/typed-source.js', 'generated'],
     fault: 'a benchmark result that is not in the plot',
     says: /plot\.svg differs/,
     plant: (at) => {
@@ -330,7 +330,7 @@ const FAULTS = [
 const root = process.cwd();
 
 /** Checks that take long on a copy of the tree. `--quick` leaves their faults out; `.ci/nightly` plants them all. */
-const SLOW_CHECK = /^npx |\/tsc |outside-awaits|generated-files/;
+const SLOW_CHECK = /^npx |\/tsc |typed-source/;
 const wanted = process.argv.includes('--quick') ? FAULTS.filter((fault) => !SLOW_CHECK.test(nameOf(fault))) : FAULTS;
 
 /** All faults of a check are planted in one copy, and it must report each. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema } from 'graphql';
+import type { Program } from 'typescript';
 import { plotOf } from '../../bench/plot.js';
 import { readWholeRuns } from '../../bench/stored.js';
 import { configJsonSchemaText } from '../../src/config/reference/json-schema.ts';
@@ -28,10 +29,10 @@ import { type LogCall, readSourceFacts } from './source-facts.ts';
 
 /**
  * Returns texts by path below the root.
- * @param root directory of `package.json`
+ * @param root directory of `package.json`; @param program of the product, without tests
  */
-export async function referencePages(root: string): Promise<Readonly<Record<string, string>>> {
-  const { logCalls, formCodes, routes } = readSourceFacts(root);
+export async function referencePages(root: string, program: Program): Promise<Readonly<Record<string, string>>> {
+  const { logCalls, formCodes, routes } = readSourceFacts(program, root);
   const logPage = readFileSync(join(root, 'docs/reference/log.md'), 'utf8');
   const requestsPage = readFileSync(join(root, 'docs/reference/requests.md'), 'utf8');
   const performancePage = readFileSync(join(root, 'docs/performance.md'), 'utf8');

@@ -20,22 +20,13 @@ export interface SourceFacts {
   readonly routes: RoutesOfSource;
 }
 
-const TEST_FILE = /\.test(-support)?\.tsx?$/;
 const LOG_MODULES = ['src/platform/base/log.ts', 'src/platform/log/log-writer.ts'];
 
 /**
- * Parses the product's source with the TypeScript compiler.
- * @param root directory of `package.json`
+ * @param program of the product, without tests; @param root directory of `package.json`
  * @throws Error for an event or code that is not one of a fixed set of words
  */
-export function readSourceFacts(root: string): SourceFacts {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  const { fileNames, options } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
-  // Tests are not part of the product, and twice its size.
-  const program = ts.createProgram(
-    fileNames.filter((name) => !TEST_FILE.test(name)),
-    options,
-  );
+export function readSourceFacts(program: ts.Program, root: string): SourceFacts {
   const checker = program.getTypeChecker();
   const logCalls: LogCall[] = [];
   const formCodes = new Set<string>();
