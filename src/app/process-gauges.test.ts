@@ -6,18 +6,19 @@ import { JobWorker } from '#platform/jobs/worker.ts';
 import { completeOptions } from '#platform/postgres/database-options.ts';
 import { PostgresDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.js';
 import { NetworkLink } from '#test/support/network-link.js';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { workGauges } from './process-gauges.ts';
 
-let testDatabase: TestDatabase;
 let cable: NetworkLink;
 let database: PostgresDatabase;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
   cable = new NetworkLink({ host, port });
   const linkPort = await freePort();
@@ -29,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   cable.close();
   await database.close();
-  await testDatabase.drop();
 });
 
 test('F-09: gauges that a slow database does not provide in time are omitted, the others are present', async () => {

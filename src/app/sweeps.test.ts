@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
@@ -7,14 +7,15 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { sweeps } from './sweeps.ts';
@@ -24,25 +25,18 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
 const rules = { ...retention, syncsDevices: false };
-
-let testDatabase: TestDatabase;
-let second: OpenDatabase;
 let clock: FakeClock;
 let userId: UserId;
 let clientId: ClientId;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  second = await openDatabase({
+const testDatabase = await sharedByTests(createTestDatabase());
+const second = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(testDatabase.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
-});
-afterAll(async () => {
-  await second.close();
-  await testDatabase.drop();
-});
+  }),
+);
 
 beforeEach(async () => {
   const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];

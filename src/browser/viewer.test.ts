@@ -10,9 +10,10 @@ import type { Requester } from '#platform/log/request-line.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { Urls } from './urls.ts';
@@ -89,8 +90,6 @@ const accountOf = statement<{ locale: string | null; updated_at: Date | null }, 
   'test-viewer-language',
   'select locale, updated_at from users where id = :id::uuid',
 );
-
-let testDatabase: TestDatabase;
 let database: Database;
 let activity: ActivityBuffer;
 let viewers: Viewers;
@@ -98,8 +97,9 @@ let userId: UserId;
 let sessionId: BrowserSessionId;
 const clock = new FakeClock();
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
   activity = new ActivityBuffer(database, silentLog);
   viewers = viewersWith({ idleSeconds: undefined });
@@ -108,7 +108,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await activity.stop();
-  await testDatabase.drop();
 });
 
 beforeEach(async () => {

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
-import { type PageService, startPages } from '#test/support/page-service.ts';
+import { startMails } from '#test/support/mails.ts';
+import { startPages } from '#test/support/page-service.ts';
 import { beginRegistration, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { demoteAdminCommand, listAdminUsersCommand, promoteAdminCommand } from './admins.ts';
@@ -19,32 +20,22 @@ import { listUsersCommand, showUserCommand } from './show-users.ts';
 import { setClaimsCommand, setGroupsCommand } from './user-claims.ts';
 import { addEmailCommand, removeEmailCommand, verifyEmailCommand } from './user-emails.ts';
 
-let testDatabase: TestDatabase;
-let mails: Mails;
-let estimator: StrengthEstimator;
-let service: PageService;
 let printed: Printed;
 let deps: ManageDeps;
 let count = 0;
 let name: string;
 let user: UserId;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  mails = await startMails();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, {
+const testDatabase = await sharedByTests(createTestDatabase());
+const mails = await sharedByTests(startMails());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(
+  startPages(testDatabase.database, {
     email: mails.config,
     registration: { estimator, isEmailRequired: true },
     recovery: {},
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+  }),
+);
 beforeEach(async () => {
   printed = { out: '', err: '' };
   deps = manageDeps(service, printed);

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { insertClient, sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { PropertyFlags } from './client-properties.ts';
 import { createClientCommand } from './create-client.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
@@ -16,17 +17,15 @@ import { updateClientCommand } from './update-client.ts';
 
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const MACHINE: PropertyFlags = { scope: 'openid', set: ['grant_types=["client_credentials"]'] };
-
-let service: TestService;
 let folder: string;
 let printed: Printed;
 
+const service = await sharedByTests(startService({}));
+
 beforeAll(async () => {
-  service = await startService({});
   folder = await mkdtemp(join(tmpdir(), 'latchkey-clients-'));
 });
 afterAll(async () => {
-  await service.stop();
   await rm(folder, { recursive: true });
 });
 beforeEach(() => {

@@ -5,21 +5,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
 import { testConfig } from '#test/support/app.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { runCommand } from './run-command.test-support.ts';
 
 let directory: string;
-let testDatabase: TestDatabase;
+
+const testDatabase = await sharedByTests(createTestDatabase());
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   directory = mkdtempSync(join(tmpdir(), 'latchkey-policy-'));
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await testDatabase.drop();
 });
 
 async function debugPolicy(policy: object, ...args: string[]) {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type PageService, startPages } from '#test/support/page-service.ts';
+import { startPages } from '#test/support/page-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { listAuditEventsCommand } from './list-audit-events.ts';
@@ -12,15 +13,14 @@ import { setGroupsCommand } from './user-claims.ts';
 
 const FORMULA = `=HYPERLINK("https://evil.example","x")`;
 const START = Date.UTC(2026, 0, 1);
-let testDatabase: TestDatabase;
-let service: PageService;
 let printed: Printed;
 let deps: ManageDeps;
 let user: UserId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
   user = await insertTestAccount(testDatabase.database, { username: 'cai' });
   for (const [index, agent] of [FORMULA, '+1', '-1', '@sum', '\t=1', '\r=1', 'a "quoted", text'].entries()) {
     const at = START + index * 1000;
@@ -31,10 +31,6 @@ beforeAll(async () => {
       [toUuid(newId(at)), toUuid(user), agent, new Date(at)],
     );
   }
-});
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
 });
 beforeEach(() => {
   printed = { out: '', err: '' };

@@ -3,29 +3,25 @@ import { findUserByName } from '#domain/accounts/find-user.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import { lockUserCommand, unlockUserCommand } from './lock-user.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
 
 const SECRET = 'shared-secret-of-the-test';
 const PASSWORD = 'correct horse battery staple';
-
-let testDatabase: TestDatabase;
-let homeserver: StandInHomeserver;
 let connected: PageService;
 let alone: PageService;
 let printed: Printed;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  homeserver = await startStandInHomeserver(SECRET);
   const { endpoint } = homeserver;
   connected = await startPages(testDatabase.database, {
     homeserver: { kind: 'synapse', endpoint, secret: new Secret(SECRET) },
@@ -42,8 +38,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await connected.stop();
   await alone.stop();
-  await homeserver.stop();
-  await testDatabase.drop();
 });
 
 type Lock = Parameters<typeof lockUserCommand>[1];

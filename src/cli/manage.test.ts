@@ -20,6 +20,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { randomRoot } from '#test/support/fixtures.ts';
 import { NO_MODULE_RULES } from '#test/support/module-rules.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import type { ManageDeps } from './accounts.ts';
@@ -33,12 +34,12 @@ const directory = mkdtempSync(join(tmpdir(), 'latchkey-manage-'));
 const hasher = cheapHasher();
 const clock = new FakeClock();
 let estimator: StrengthEstimator;
-let testDatabase: TestDatabase;
 let database: Database;
 let output: { stdout: string; stderr: string };
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
   const url = new URL('../domain/accounts/passwords/strength.worker.ts', import.meta.url);
   estimator = new StrengthEstimator(await bundleWorker(url));
@@ -47,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(directory, { recursive: true });
   await estimator.close();
-  await testDatabase.drop();
 });
 
 beforeEach(() => {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { beforeEach, expect, test } from 'vitest';
+
 import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
-import { type PageService, startPages } from '#test/support/page-service.ts';
+import { startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { ManageDeps } from './accounts.ts';
 import { demoteAdminCommand, promoteAdminCommand } from './admins.ts';
@@ -20,24 +21,14 @@ import { setDisplayNameCommand } from './set-display-name.ts';
 import { setClaimsCommand, setGroupsCommand } from './user-claims.ts';
 import { addEmailCommand, removeEmailCommand } from './user-emails.ts';
 
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
 let deps: ManageDeps;
 let user: UserId;
 let name: string;
 let count = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator } });
-});
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(startPages(testDatabase.database, { registration: { estimator } }));
 beforeEach(async () => {
   const printed: Printed = { out: '', err: '' };
   deps = manageDeps(service, printed);

@@ -9,11 +9,9 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import { deleteClientCommand } from './delete-client.ts';
 import { issueCompatibilityTokenCommand } from './issue-compatibility-token.ts';
 import { issuePersonalTokenCommand } from './issue-personal-token.ts';
@@ -27,13 +25,13 @@ const PASSWORD = 'correct horse battery staple';
 const SERVER_NAME = 'example.org';
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let alone: TestService;
 let connected: TestService;
 let printed: Printed;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET);
   const { endpoint } = homeserver;
   alone = await startService({ homeserver: { kind: 'none', homeserver: SERVER_NAME } }, { clock });
   connected = await startService(
@@ -44,7 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await connected.stop();
   await alone.stop();
-  await homeserver.stop();
 });
 beforeEach(() => {
   printed = { out: '', err: '' };

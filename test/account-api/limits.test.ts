@@ -2,22 +2,19 @@
  * Tests each document limit at its boundary: the last document that passes, and the first that is rejected without
  * execution (account-graphql 1.7).
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
 import { codesOf, GraphqlClient } from '../support/graphql-client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { SETTINGS } from './owned-objects.ts';
 
-let service: TestService;
 let nobody: GraphqlClient;
 
-beforeAll(async () => {
-  service = await startService(SETTINGS, { clock: new FakeClock() });
-  nobody = new GraphqlClient(service);
-});
+const service = await sharedByTests(startService(SETTINGS, { clock: new FakeClock() }));
 
-afterAll(async () => {
-  await service.stop();
+beforeAll(async () => {
+  nobody = new GraphqlClient(service);
 });
 
 /** For costs of 1,000 and more: the viewer, nine pages of 100 and one page with the rest. */

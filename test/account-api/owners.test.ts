@@ -1,27 +1,24 @@
 /** Callers can neither read nor change the objects of others. The test covers the whole schema (S-84, S-128). */
 import { isNonNullType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
 import { newId } from '#platform/base/ids.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { codesOf, type GraphqlAnswer, type GraphqlClient } from '../support/graphql-client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { absent, idOfType, isIdentifier, naming, outputOf } from './naming.ts';
 import { makeOwned, type Owned, SETTINGS } from './owned-objects.ts';
 import { type Asked, ask, membersOf, nodeTypes, rootFields } from './schema-walk.ts';
 
 const schema = buildAccountSchema();
 const clock = new FakeClock();
-let service: TestService;
 let owned: Owned;
 
-beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
-  owned = await makeOwned(service, schema, clock);
-});
+const service = await sharedByTests(startService(SETTINGS, { clock }));
 
-afterAll(async () => {
-  await service.stop();
+beforeAll(async () => {
+  owned = await makeOwned(service, schema, clock);
 });
 
 /** `node` never returns these, not even to their owner. */

@@ -1,5 +1,5 @@
 /** Attacks on `/api/admin/v1`: callers without rights, and invalid input. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deleteClient } from '#domain/clients/delete-client.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { parseId } from '#platform/base/ids.ts';
@@ -11,7 +11,8 @@ import { ProofKey } from '#test/support/dpop-proofs.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { sendRequest } from './raw-http.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
@@ -21,12 +22,11 @@ const SECRET = 'shared-secret-of-the-homeserver';
 const HIGH_LIMIT = { burst: 1_000_000, per_second: 10_000 };
 
 const clock = new FakeClock();
-let service: TestService;
 let application: ChatOAuthClient;
 let people = 0;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       rate_limiting: {
         admin_token: { per_ip: HIGH_LIMIT },
@@ -40,10 +40,12 @@ beforeAll(async () => {
       policy: { data: { admin_clients: [CLIENT] } },
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   application = new ChatOAuthClient(service, CLIENT);
 });
-afterAll(async () => await service.stop());
 
 async function administrator(): Promise<{
   readonly id: string;

@@ -1,20 +1,19 @@
 /** Attacks on the admin area (security 4.17): its page, its client, and the tokens of its client. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import { AdminAreaBrowser, OWN_PAGE } from '#test/support/admin-area.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 const EXCHANGER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
-
-let service: TestService;
 let people = 0;
 
-beforeAll(async () => {
-  service = await startService({
+const service = await sharedByTests(
+  startService({
     rate_limiting: {
       admin_token: { per_ip: AMPLE },
       login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
@@ -29,9 +28,8 @@ beforeAll(async () => {
         token_exchange: { subjects: ['*'], scopes: ['openid'], audiences: [] },
       },
     ],
-  });
-});
-afterAll(() => service.stop());
+  }),
+);
 
 async function administrator(): Promise<{ readonly uuid: string; readonly area: AdminAreaBrowser }> {
   people += 1;

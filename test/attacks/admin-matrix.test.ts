@@ -2,7 +2,7 @@
  * Tests every operation of the admin API with every kind of missing right (operations 4.1, security S-129), and with
  * absent objects and invalid input (operations 10.8).
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { insertTestAccount } from '../support/accounts.ts';
@@ -11,7 +11,8 @@ import { ChatClient } from '../support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
 import { sql } from '../support/fixtures.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { type RawAnswer, type RawRequest, sendRequest } from './raw-http.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
@@ -28,14 +29,12 @@ interface Asked {
   /** The example from the API description. Undefined if the operation takes no body. */
   readonly body: unknown;
 }
-
-let service: TestService;
 let application: ChatOAuthClient;
 let operations: readonly Asked[];
 let people = 0;
 
-beforeAll(async () => {
-  service = await startService({
+const service = await sharedByTests(
+  startService({
     rate_limiting: {
       admin_token: { per_ip: HIGH_LIMIT },
       login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT },
@@ -44,11 +43,13 @@ beforeAll(async () => {
       chatClientSettings(CLIENT, { grant_types: ['client_credentials', 'authorization_code', 'refresh_token'] }),
     ],
     policy: { data: { admin_clients: [CLIENT] } },
-  });
+  }),
+);
+
+beforeAll(async () => {
   application = new ChatOAuthClient(service, CLIENT);
   operations = await describedOperations();
 });
-afterAll(async () => await service.stop());
 
 /** Reads the published API description, so that new operations are covered automatically. */
 async function describedOperations(): Promise<readonly Asked[]> {

@@ -1,10 +1,11 @@
 /** Security 4.3: clients that authenticate with a signed JWT. If one of these fails, an attacker acts as the client. */
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { exportJWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
 import { ASSERTION_TYPE, type AssertionParts, signAssertion } from '../support/client-assertions.ts';
-import { certificate, type HttpsPeer, loopbackOutbound, startHttpsPeer } from '../support/https-peer.ts';
+import { certificate, loopbackOutbound, startHttpsPeer } from '../support/https-peer.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { attackedService, C1, type HeldTokens, ISSUER, SETTINGS } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
@@ -20,16 +21,12 @@ const attackers = createPrivateKey(certificate().key);
 const attackersJwk = createPublicKey(attackers).export({ format: 'jwk' });
 const attackersRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwk = { ...(await exportJWK(own.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
-
-/** Publishes the attacker's key. The service can reach it. */
-let peer: HttpsPeer;
-beforeAll(async () => {
-  peer = await startHttpsPeer((request, response) => {
+const peer = await sharedByTests(
+  startHttpsPeer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(request.url === '/keys' ? JSON.stringify({ keys: [attackersJwk] }) : certificate().cert);
-  });
-});
-afterAll(async () => await peer.stop());
+  }),
+);
 
 const SETTINGS_OF_CLIENTS = {
   clients: [

@@ -4,10 +4,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { ProofKey, type WantedProof } from '#test/support/dpop-proofs.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
@@ -19,6 +19,7 @@ import {
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
@@ -27,9 +28,6 @@ const USERINFO_URL = `${TEST_ISSUER}oauth2/userinfo`;
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const key = new ProofKey();
 const attacker = new ProofKey();
-
-let db: TestDatabase;
-let secondDatabase: OpenDatabase;
 let service: OAuthService;
 let second: OAuthService;
 let strict: OAuthService;
@@ -37,13 +35,16 @@ let open: ClientId;
 let confidential: ClientId;
 let boundOnly: ClientId;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  secondDatabase = await openDatabase({
+const db = await sharedByTests(createTestDatabase());
+const secondDatabase = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(db.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
+  }),
+);
+
+beforeAll(async () => {
   service = await startOAuthService(db.database);
   second = await startOAuthService(secondDatabase, { clock: service.clock });
   strict = await startOAuthService(db.database, { clock: service.clock, dpopRequireNonce: true });
@@ -53,8 +54,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const each of [service, second, strict]) await each.close();
-  await secondDatabase.close();
-  await db.drop();
 });
 
 function proofFor(url: string, changes: Partial<WantedProof> = {}, by = key): string {

@@ -1,24 +1,22 @@
 /** The first user to register on a new service does not become its administrator (S-172). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { registerCompletely } from '#test/support/registering.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     { account: { password_registration_enabled: true, password_registration_email_required: false } },
     {
       strengthWorker: await bundleWorker(
         new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
       ),
     },
-  );
-});
-afterAll(async () => await service.stop());
+  ),
+);
 
 test('a new installation has no account, and so no default password (S-172)', async () => {
   expect(await sql(service.database, 'select from users')).toEqual([]);

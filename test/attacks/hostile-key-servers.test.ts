@@ -3,14 +3,15 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import type { RequestListener, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { exportJWK } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { ASSERTION_TYPE, assertionFields, signAssertion } from '../support/client-assertions.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '../support/https-peer.ts';
-import { type OAuthService, startOAuthService, TEST_ISSUER } from '../support/oauth-service.ts';
+import { loopbackOutbound, startHttpsPeer } from '../support/https-peer.ts';
+import { startOAuthService, TEST_ISSUER } from '../support/oauth-service.ts';
 import { until } from '../support/route-server.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const clock = new FakeClock();
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -78,15 +79,11 @@ const MIXED = json(
     right,
   ),
 );
-
-let db: TestDatabase;
-let peer: HttpsPeer;
-let service: OAuthService;
 const asked = new Map<string, number>();
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  peer = await startHttpsPeer((request, response) => {
+const db = await sharedByTests(createTestDatabase());
+const peer = await sharedByTests(
+  startHttpsPeer((request, response) => {
     const name = decodeURIComponent((request.url ?? '').slice(1));
     if (name.startsWith('held ')) {
       held.push(response);
@@ -95,14 +92,11 @@ beforeAll(async () => {
     asked.set(name, (asked.get(name) ?? 0) + 1);
     const answer = SERVERS[name] ?? (name === 'mixed' ? MIXED : GOOD);
     answer(request, response);
-  });
-  service = await startOAuthService(db.database, { clock, outbound: loopbackOutbound([peer], { clock }) });
-});
-afterAll(async () => {
-  await service.close();
-  await peer.stop();
-  await db.drop();
-});
+  }),
+);
+const service = await sharedByTests(
+  startOAuthService(db.database, { clock, outbound: loopbackOutbound([peer], { clock }) }),
+);
 
 async function clientAt(name: string): Promise<ClientId> {
   const jwks_uri = `${peer.origin}/${encodeURIComponent(name)}`;

@@ -4,34 +4,35 @@ import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.t
 import { AdminRights } from '#domain/records/admin-rights.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
 import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '../support/oauth-service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const ADMIN = ['urn:latchkey:admin', 'urn:synapse:admin:*'];
 const KEPT = ['openid', 'urn:chat:client:api:*'];
-
-let db: TestDatabase;
-let secondDatabase: OpenDatabase;
 let service: OAuthService;
 /** Another instance, whose configuration lists no administrators. */
 let second: OAuthService;
 let client: ClientId;
 let adminClient: ClientId;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  secondDatabase = await openDatabase({
+const db = await sharedByTests(createTestDatabase());
+const secondDatabase = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(db.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
+  }),
+);
+
+beforeAll(async () => {
   const setup = await startOAuthService(db.database);
   client = await setup.client();
   adminClient = await setup.client();
@@ -43,8 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await second.close();
-  await secondDatabase.close();
-  await db.drop();
 });
 
 interface Admin {

@@ -3,27 +3,21 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
-import { basic, type OAuthService, startOAuthService } from '../support/oauth-service.ts';
+import { basic, startOAuthService } from '../support/oauth-service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const CONNECTIONS = 16;
 const PIPELINED = 8;
 
-let db: TestDatabase;
-let service: OAuthService;
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database, { log: silentLog, limiter: { burst: 20, perSecond: 1 / 3 } });
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
-});
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(
+  startOAuthService(db.database, { log: silentLog, limiter: { burst: 20, perSecond: 1 / 3 } }),
+);
 
 test('30,000 random client ids at the token, introspection and revocation endpoints leave no trace (S-179)', async () => {
   const valid = await service.client();

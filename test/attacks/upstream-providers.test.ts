@@ -11,7 +11,8 @@ import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
 import { linkAccount } from '../support/link-account.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+import { type PeerAnswer, startUpstreamPeer } from '../support/upstream-peer.ts';
 import { HeldChange } from './held-change.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -84,15 +85,14 @@ function withPrototype(issuer: string): string {
   const { token_endpoint, ...rest } = valid(issuer);
   return JSON.stringify(rest).replace('{', `{"__proto__":{"token_endpoint":"${token_endpoint}"},`);
 }
-
-let peer: UpstreamPeer;
 let service: TestService;
 let second: TestService;
 let offset = 0;
 const clock = { now: () => Date.now() + offset };
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const settings = {
     rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
@@ -110,7 +110,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await second.stop();
   await service.stop();
-  await peer.stop();
 });
 afterEach(() => {
   offset = 0;

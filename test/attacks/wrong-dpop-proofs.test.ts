@@ -3,42 +3,29 @@
  * client (S-48).
  */
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { ProofKey, type WantedProof } from '#test/support/dpop-proofs.ts';
 import { sql } from '#test/support/fixtures.ts';
-import {
-  type MachineAnswer,
-  member,
-  type OAuthService,
-  startOAuthService,
-  TEST_ISSUER,
-} from '#test/support/oauth-service.ts';
+import { type MachineAnswer, member, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const CALLBACK = 'https://app.example.org/callback';
 const key = new ProofKey();
-
-let db: TestDatabase;
-let service: OAuthService;
-let strict: OAuthService;
 let client: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+const strict = await sharedByTests(startOAuthService(db.database, { clock: service.clock, dpopRequireNonce: true }));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
-  strict = await startOAuthService(db.database, { clock: service.clock, dpopRequireNonce: true });
   client = await service.client({
     metadata: { grant_types: ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT_TYPE] },
   });
-});
-afterAll(async () => {
-  await strict.close();
-  await service.close();
-  await db.drop();
 });
 
 /** A request that succeeds with a valid proof and can be repeated after a rejection. */

@@ -8,7 +8,7 @@ import { createJobWorkers } from '#app/jobs.ts';
 import { DatabaseWatch } from '#app/service/watch-database.ts';
 import { type Clock, SteadyClock } from '#platform/base/clock.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
@@ -18,6 +18,7 @@ import { member, type OAuthService, startOAuthService } from '../support/oauth-s
 import { RecordingLog } from '../support/recording-log.ts';
 import { until } from '../support/route-server.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
@@ -35,28 +36,20 @@ class MachineClock implements Clock {
     return Date.now() + this.aheadMs;
   }
 }
-
-let first: TestService;
-let second: TestService;
 /** The clock of the second instance's machine. The other machine and the database have the right time. */
 const clock = new MachineClock();
 /** The steady clock that the second instance uses. */
 let steady = new SteadyClock(clock);
 const log = new RecordingLog();
-let database: OpenDatabase;
 let watch: DatabaseWatch;
 
-beforeAll(async () => {
-  first = await startService(SETTINGS);
-  second = await startService(SETTINGS, { clock: { now: () => steady.now() }, like: first, expectedErrors: [' 503 '] });
-  database = await openDatabase({ connection: parseConnectionUri(first.connectionString), log, clock });
-});
-
-afterAll(async () => {
-  await database.close();
-  await second.stop();
-  await first.stop();
-});
+const first = await sharedByTests(startService(SETTINGS));
+const second = await sharedByTests(
+  startService(SETTINGS, { clock: { now: () => steady.now() }, like: first, expectedErrors: [' 503 '] }),
+);
+const database = await sharedByTests(
+  openDatabase({ connection: parseConnectionUri(first.connectionString), log, clock }),
+);
 
 beforeEach(() => newWatch());
 afterEach(() => {

@@ -3,23 +3,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+import { type PeerAnswer, startUpstreamPeer } from '../support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
 const FAILURES = 5;
 const REST_MS = 10_000;
 const CALLS_AT_ONCE = 20;
-
-let peer: UpstreamPeer;
-/** Another provider on the same host. */
-let other: UpstreamPeer;
 let service: TestService;
 let offset = 0;
 
+const peer = await sharedByTests(startUpstreamPeer());
+const other = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
-  other = await startUpstreamPeer();
   const shared = { client_id: 'latchkey', token_endpoint_auth_method: 'none', fetch_userinfo: true };
   service = await startService(
     {
@@ -36,8 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
-  await other.stop();
 });
 afterEach(() => {
   peer.handlers.clear();

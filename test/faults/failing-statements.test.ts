@@ -2,16 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
-
-let service: TestService;
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       clients: [
         {
@@ -23,10 +22,12 @@ beforeAll(async () => {
       ],
     },
     { expectedErrors: ['" 503 '] },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await service.registerUser('amira', PASSWORD);
 });
-afterAll(async () => await service.stop());
 
 function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });

@@ -5,20 +5,22 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const PASSWORD = 'correct horse battery staple';
-
-let service: TestService;
 let application: ChatOAuthClient;
 let operator: Client;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     { clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })] },
     { expectedErrors: ['" 503 ', 'database'] },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await service.registerUser('amira', PASSWORD);
   application = new ChatOAuthClient(service, CLIENT);
   operator = new Client({
@@ -29,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await operator.end();
-  await service.stop();
 });
 
 /** Applies to all new connections. Terminates the existing ones. */

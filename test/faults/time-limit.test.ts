@@ -1,25 +1,27 @@
 /** A request that has timed out has no effect afterwards (security F-09, O-02). */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { sql } from '../support/fixtures.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
-
-let service: TestService;
 let authorization: string;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
       policy: { data: { admin_clients: [CLIENT_ID] } },
       limits: { handler_timeout: '1s' },
     },
     { expectedErrors: ['" 503 '] },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await service.registerUser('amira', 'correct horse battery staple');
   const response = await fetch(`${service.address}/oauth2/token`, {
     method: 'POST',
@@ -28,7 +30,6 @@ beforeAll(async () => {
   });
   authorization = `Bearer ${(await response.json()).access_token}`;
 });
-afterAll(async () => await service.stop());
 
 async function administer(method: 'GET' | 'POST', path: string) {
   const response = await fetch(`${service.address}/api/admin/v1/users/${path}`, { method, headers: { authorization } });

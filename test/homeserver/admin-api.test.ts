@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AdminClient } from '../support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type StandInHomeserver, startStandInHomeserver } from '../support/stand-in-homeserver/stand-in-homeserver.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+import { startStandInHomeserver } from '../support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const SECRET = 'shared-secret-of-the-homeserver';
-
-let homeserver: StandInHomeserver;
 let service: TestService;
 let admin: AdminClient;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const { endpoint, serverName } = homeserver;
   service = await startService(
     {
@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await homeserver.stop();
 });
 
 test('returns 504 for an unresponsive homeserver and 502 for one that returns an error, without storing anything', async () => {

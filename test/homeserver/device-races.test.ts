@@ -7,11 +7,9 @@ import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-cl
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const SECRET = 'shared-secret-of-the-test';
@@ -37,13 +35,12 @@ interface Life {
 const clock = new FakeClock();
 const lives: Life[] = [];
 const deletions: { readonly device: string; readonly at: number }[] = [];
-
-let homeserver: StandInHomeserver;
 let first: TestService;
 let second: TestService;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET);
   const { endpoint, serverName } = homeserver;
   const settings = {
     http: { public_base: 'https://auth.example.test/' },
@@ -67,7 +64,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await second.stop();
   await first.stop();
-  await homeserver.stop();
 });
 
 async function introspect(token: string): Promise<boolean> {

@@ -23,11 +23,9 @@ import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import type { BrowserSessionId, ClientId, OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { loadStatements } from '../plans/registered-statements.ts';
 
@@ -37,7 +35,6 @@ const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const DAY = 86_400;
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let service: TestService;
 /** A service without a homeserver, on the same database. */
 let alone: TestService;
@@ -54,8 +51,9 @@ interface SignedIn {
   readonly browser: BrowserSessionId;
 }
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const limits = { login: { per_ip: HIGH_LIMIT, per_account: HIGH_LIMIT, per_known_browser: HIGH_LIMIT } };
   const common = {
     rate_limiting: limits,
@@ -85,7 +83,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await alone.stop();
   await service.stop();
-  await homeserver.stop();
 });
 
 async function signIn(): Promise<SignedIn> {

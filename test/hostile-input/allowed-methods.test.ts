@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { headerOf, sendRequest } from '../attacks/raw-http.ts';
-import { RESOURCES, startService, type TestService } from '../support/service.ts';
+import { RESOURCES, startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ account: { password_registration_enabled: true, password_recovery_enabled: true } });
-});
-afterAll(async () => await service.stop());
+const service = await sharedByTests(
+  startService({ account: { password_registration_enabled: true, password_recovery_enabled: true } }),
+);
 
 /** Returns a URL of every route of the listener, including those at the origin. */
 function addresses(): ReadonlySet<string> {

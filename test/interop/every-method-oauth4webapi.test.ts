@@ -1,26 +1,17 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  CALLBACK,
-  METHODS,
-  type MethodRow,
-  type NewClient,
-  type Provider,
-  SIGNED_OUT,
-  startProvider,
-} from './every-method.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+import { CALLBACK, METHODS, type MethodRow, type NewClient, SIGNED_OUT, startProvider } from './every-method.ts';
 
 const INSECURE = { [oauth.allowInsecureRequests]: true };
-
-let provider: Provider;
 let server: oauth.AuthorizationServer;
 
+const provider = await sharedByTests(startProvider());
+
 beforeAll(async () => {
-  provider = await startProvider();
   const issuer = new URL(provider.service.issuer);
   server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, INSECURE));
 });
-afterAll(async () => await provider.stop());
 
 interface Registered {
   readonly client: oauth.Client;

@@ -1,21 +1,9 @@
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  CALLBACK,
-  METHODS,
-  type MethodRow,
-  type NewClient,
-  type Provider,
-  SIGNED_OUT,
-  startProvider,
-} from './every-method.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+import { CALLBACK, METHODS, type MethodRow, type NewClient, SIGNED_OUT, startProvider } from './every-method.ts';
 
-let provider: Provider;
-
-beforeAll(async () => {
-  provider = await startProvider();
-});
-afterAll(async () => await provider.stop());
+const provider = await sharedByTests(startProvider());
 
 function authentication({ method }: MethodRow, key: oidc.CryptoKey): oidc.ClientAuth {
   switch (method) {

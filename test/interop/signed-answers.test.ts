@@ -1,10 +1,11 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { Browser } from '../support/browser.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { everySigningKey } from '../support/signing-keys.ts';
 
 const CALLBACK = 'https://app.example/callback';
@@ -15,13 +16,11 @@ const FOR_LIBRARIES = SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K');
 
 /** One client per algorithm, whose ID tokens, userinfo and introspection responses are signed with it. */
 const CLIENTS = new Map(SIGNING_ALGORITHMS.map((alg, index) => [alg, `01JD3Q5Z8W2N4K6M7P9R0S1${100 + index}`]));
-
-let service: TestService;
 let browser: Browser;
 let userId: string;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       clients: [...CLIENTS].map(([alg, client_id]) => ({
         client_id,
@@ -35,13 +34,15 @@ beforeAll(async () => {
       })),
     },
     { signingKeys: everySigningKey() },
-  );
+  ),
+);
+
+beforeAll(async () => {
   userId = await service.registerUser('amira', PASSWORD);
   browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
 });
-afterAll(async () => await service.stop());
 
 /** Configures openid-client to verify every signature, even of responses received over TLS. */
 async function configured(alg: string): Promise<{ config: oidc.Configuration; clientId: string }> {

@@ -1,20 +1,18 @@
 /** A chat client preselects an upstream provider, and the user signs in through it (chat-compat 8, 9.1, I-14). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { agreeToSso, ssoPath } from '#test/support/chat-sso.ts';
 import { linkAccount } from '#test/support/link-account.ts';
-import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer, UPSTREAM_SUBJECT } from '#test/support/upstream-peer.ts';
 
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 
-let peer: UpstreamPeer;
-let service: TestService;
-
-beforeAll(async () => {
-  peer = await startUpstreamPeer();
-  service = await startService({
+const peer = await sharedByTests(startUpstreamPeer());
+const service = await sharedByTests(
+  startService({
     homeserver: { kind: 'none', homeserver: 'chat.example' },
     passwords: { enabled: false },
     compat: { advertise_upstream_providers: true },
@@ -44,13 +42,12 @@ beforeAll(async () => {
         },
       ],
     },
-  });
+  }),
+);
+
+beforeAll(async () => {
   const userId = await service.registerUser('amira', 'correct horse battery staple');
   await linkAccount(service.database, { providerId: PROVIDER, userId, subject: UPSTREAM_SUBJECT });
-});
-afterAll(async () => {
-  await service.stop();
-  await peer.stop();
 });
 
 test('clients receive the providers in order, with well-known brands (chat-compat 4)', async () => {

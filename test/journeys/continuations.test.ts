@@ -1,32 +1,24 @@
 /** Where users continue after sign-in, reauthentication or registration (browser-flows 2.4). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+
 import { insertTestAccount } from '../support/accounts.ts';
 import type { Browser, Shown } from '../support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type PageService, startPages } from '../support/page-service.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startPages } from '../support/page-service.ts';
 import { openEstimator, registerCompletely } from '../support/registering.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const PASSWORD = 'correct horse battery staple';
 const ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator } });
-  await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(startPages(testDatabase.database, { registration: { estimator } }));
 
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
+beforeAll(async () => {
+  await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
 });
 
 async function login(query: string, browser: Browser = service.browser()): Promise<Shown> {

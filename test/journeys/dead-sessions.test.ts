@@ -1,10 +1,11 @@
 /** What users see after their session has ended, or their account was locked or deactivated (browser-flows 2.5). */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const TV = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
@@ -14,7 +15,6 @@ const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 10_000, per_second: 1000 };
 
 const clock = new FakeClock();
-let service: TestService;
 let browser: Browser;
 /** IDs of the consent page and the device page, both opened in this browser. */
 let grantId: string;
@@ -22,8 +22,8 @@ let deviceId: string;
 let people = 0;
 let name = '';
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       clients: [
         {
@@ -48,9 +48,8 @@ beforeAll(async () => {
       },
     },
     { clock },
-  );
-});
-afterAll(async () => await service.stop());
+  ),
+);
 
 /** Signs in and opens pages that may be open when the session ends. */
 beforeEach(async () => {

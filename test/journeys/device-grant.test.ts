@@ -1,15 +1,14 @@
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const PASSWORD = 'correct horse battery staple';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({
+const service = await sharedByTests(
+  startService({
     clients: [
       {
         client_id: CLIENT_ID,
@@ -18,10 +17,12 @@ beforeAll(async () => {
         grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
       },
     ],
-  });
+  }),
+);
+
+beforeAll(async () => {
   await service.registerUser('amira', PASSWORD);
 });
-afterAll(async () => await service.stop());
 
 /** A device with an unmodified library, and a user with a phone. */
 test('an unmodified OpenID client signs a user in on a device (RFC 8628)', async () => {

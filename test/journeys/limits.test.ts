@@ -7,7 +7,8 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { beginRegistration } from '#test/support/registering.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import { queryTicket } from '../support/account-operations.ts';
 
@@ -20,7 +21,6 @@ const HOUR = 3600;
 type Pair = readonly [TestService, TestService];
 
 const clock = new FakeClock();
-let peer: UpstreamPeer;
 let open: Pair;
 /** On the same database, with registration only by token. */
 let invited: Pair;
@@ -28,8 +28,9 @@ let invited: Pair;
 let mailing: Pair;
 let lastAddress = 0;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const settings = {
     email: { transport: 'file' },
     account: {
@@ -65,7 +66,6 @@ afterAll(async () => {
   const [owner, ...others] = [...open, ...invited, ...mailing];
   for (const service of others) await service.stop();
   await owner?.stop();
-  await peer.stop();
 });
 
 function newAddress(): string {

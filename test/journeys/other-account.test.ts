@@ -1,28 +1,21 @@
 /** Users who switch accounts while an application waits for them (browser-flows 9.1, 3.3). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  type AuthorizationService,
   authorizeUrl,
   grantIdOf,
   PASSWORD,
   responseOf,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   for (const name of ['alice', 'bob']) await service.person(name);
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 describe('the button for another account on the consent page', () => {

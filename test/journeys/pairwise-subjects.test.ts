@@ -1,7 +1,8 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'a-secret-of-at-least-16-characters';
@@ -40,18 +41,16 @@ const SETTINGS = {
   })),
   homeserver: { kind: 'none', homeserver: 'example.org', secret: HOMESERVER_SECRET },
 };
-
-let service: TestService;
 let amira: string;
 let browser: Browser;
 
+const service = await sharedByTests(startService(SETTINGS));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS);
   amira = await service.registerUser('amira', PASSWORD);
   await service.registerUser('bruno', PASSWORD);
   browser = await signedIn('amira');
 });
-afterAll(async () => await service.stop());
 
 async function signedIn(username: string): Promise<Browser> {
   const fresh = new Browser({ listener: service.address, publicBase: service.publicBase });

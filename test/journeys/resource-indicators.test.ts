@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { basic } from '#test/support/oauth-service.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const WEB = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const TV = '01JD3Q5Z8W2N4K6M7P9R0S1TTV';
@@ -17,11 +18,10 @@ const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const API = 'urn:chat:client:api:*';
 
 const clock = new FakeClock();
-let service: TestService;
 let browser: Browser;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       homeserver: { kind: 'none', secret: HOMESERVER_SECRET },
       oauth: {
@@ -48,13 +48,15 @@ beforeAll(async () => {
       ],
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await service.registerUser('amira', PASSWORD);
   browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.open('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
 });
-afterAll(async () => await service.stop());
 
 interface Answer {
   readonly status: number;

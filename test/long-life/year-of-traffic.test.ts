@@ -3,7 +3,7 @@
  * (operations 6.4, 10.10).
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-token.ts';
 import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
@@ -20,9 +20,10 @@ import { cleanUpAll } from '#test/support/clean-up.ts';
 import { assertionFields } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { beginRegistration, codeSentTo } from '#test/support/registering.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
@@ -58,13 +59,11 @@ const tables = [...readFileSync('migrations/schema.sql', 'utf8').matchAll(/^crea
 );
 
 const clock = new FakeClock();
-let service: TestService;
-let mails: Mails;
 let userId: UserId;
 
-beforeAll(async () => {
-  mails = await startMails();
-  service = await startService(
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(
+  startService(
     {
       clients: [
         {
@@ -91,7 +90,10 @@ beforeAll(async () => {
         new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
       ),
     },
-  );
+  ),
+);
+
+beforeAll(async () => {
   userId = await insertTestAccount(service.database, PERSON, { hasher: service.core.hasher, now: clock.now() });
   await sql(
     service.database,
@@ -99,11 +101,6 @@ beforeAll(async () => {
     [PROVIDER, new Date(clock.now())],
   );
 }, 60_000);
-
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-});
 
 test('no table grows after the longest retention period, whatever the traffic', async () => {
   const history = new Map<string, number[]>(tables.map((table) => [table, []]));

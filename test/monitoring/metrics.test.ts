@@ -11,8 +11,9 @@ import { type Family, parseExposition, sumOf } from '#test/support/exposition.ts
 import { sql } from '#test/support/fixtures.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
 import { RESOURCES, startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import { METRICS } from '#vocabulary/metric-table.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -24,16 +25,15 @@ const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TLS = selfSigned(['inner.example'], { to: '20991231235959Z' });
 
 let service: TestService;
-let peer: UpstreamPeer;
 let keyFolder: string;
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   keyFolder = mkdtempSync(join(tmpdir(), 'latchkey-keys-'));
   service = await startService(settings(), { signingKeys: [...testSigningKeys(), storedKey()] });
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
   rmSync(keyFolder, { recursive: true });
 });
 

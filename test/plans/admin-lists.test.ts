@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { clients, MAX_LISTED_SESSIONS } from '#domain/administration/client-listing.ts';
 import { browserSessions, compatSessions, oauth2Sessions } from '#domain/administration/session-listings.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { AnyStatement } from '#platform/postgres/statement.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { countReadRows } from './read-plan.ts';
 
@@ -20,12 +21,10 @@ const ENDED_AT = `case when g > ${LIVE} then now() end`;
 const NUMBERS = `generate_series(1, ${LIVE + ENDED}) g`;
 const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
 
-let testDatabase: TestDatabase;
-let explainer: Explainer;
+const testDatabase = await sharedByTests(createTestDatabase());
+const explainer = await sharedByTests(Explainer.open(testDatabase.connectionString));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  explainer = await Explainer.open(testDatabase.connectionString);
   await explainer.fill(`
     delete from users;
     insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
@@ -39,10 +38,6 @@ beforeAll(async () => {
       select ${ID}, '${OWNER}', 'D' || g, now(), ${ENDED_AT} from ${NUMBERS};
   `);
   await explainer.fill('vacuum analyze');
-});
-afterAll(async () => {
-  await explainer.close();
-  await testDatabase.drop();
 });
 
 /** Returns how many rows a list's statement reads. */

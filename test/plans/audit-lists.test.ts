@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type AuditEventFilter, auditEventListing, filtersOf } from '#domain/audit/list-audit-events.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { AnyStatement } from '#platform/postgres/statement.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { countReadRows, findWholeScans } from './read-plan.ts';
 
@@ -16,12 +17,10 @@ const USER = '01JD3Q5Z8W2N4K6M7P9R0S1T01';
 const ADMIN = '01JD3Q5Z8W2N4K6M7P9R0S1T02';
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T03';
 
-let testDatabase: TestDatabase;
-let explainer: Explainer;
+const testDatabase = await sharedByTests(createTestDatabase());
+const explainer = await sharedByTests(Explainer.open(testDatabase.connectionString));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  explainer = await Explainer.open(testDatabase.connectionString);
   // Every filter alone matches a share of the rows, and some of them together match none.
   await explainer.fill(`
     delete from audit_events;
@@ -36,10 +35,6 @@ beforeAll(async () => {
         from generate_series(1, ${ROWS}) g;
   `);
   await explainer.fill('vacuum analyze audit_events');
-});
-afterAll(async () => {
-  await explainer.close();
-  await testDatabase.drop();
 });
 
 function uuidOf(id: string): string {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { formatSql } from './format-sql.ts';
 import { findWholeScans, readTables } from './read-plan.ts';
@@ -32,17 +33,9 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
 };
 
 const statements = await loadStatements();
-let testDatabase: TestDatabase;
-let explainer: Explainer;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  explainer = await Explainer.open(testDatabase.connectionString);
-});
-afterAll(async () => {
-  await explainer.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const explainer = await sharedByTests(Explainer.open(testDatabase.connectionString));
 
 async function wholeScansOf(text: string): Promise<string[]> {
   return findWholeScans(await explainer.explain(text));

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { findWholeScans } from './read-plan.ts';
 import { loadStatements } from './registered-statements.ts';
 
 const statements = await loadStatements();
-let testDatabase: TestDatabase;
-let explainer: Explainer;
+
+const testDatabase = await sharedByTests(createTestDatabase());
+const explainer = await sharedByTests(Explainer.open(testDatabase.connectionString));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  explainer = await Explainer.open(testDatabase.connectionString);
   // The table is empty after the clean-up. A plan made at that time stays in use while the table grows.
   await explainer.fill('truncate rate_limits');
   await explainer.fill('vacuum analyze rate_limits');
-});
-afterAll(async () => {
-  await explainer.close();
-  await testDatabase.drop();
 });
 
 test.each(

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { countReadRows } from './read-plan.ts';
 import { loadStatements } from './registered-statements.ts';
@@ -13,17 +14,16 @@ const OWNER = '01900000-0000-7000-8000-000000000001';
 const CLIENT = '01900000-0000-7000-8000-000000000002';
 
 const statements = new Map((await loadStatements()).map((made) => [made.label, made]));
-let testDatabase: TestDatabase;
-let explainer: Explainer;
 
 /** Active and ended sessions alternate, except the newest, which have all ended. */
 const ENDED_AT = `case when g % 2 = 0 or g > ${LIVE + ENDED} then now() end`;
 const NUMBERS = `generate_series(1, ${LIVE + ENDED + ENDED}) g`;
 const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const explainer = await sharedByTests(Explainer.open(testDatabase.connectionString));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  explainer = await Explainer.open(testDatabase.connectionString);
   await explainer.fill(`
     insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
     insert into oauth2_clients (id, is_static, metadata, created_at)
@@ -38,10 +38,6 @@ beforeAll(async () => {
       select ${ID}, '${OWNER}', 'login', '{}', now() from ${NUMBERS};
   `);
   await explainer.fill('vacuum analyze');
-});
-afterAll(async () => {
-  await explainer.close();
-  await testDatabase.drop();
 });
 
 async function run(label: string): Promise<unknown> {

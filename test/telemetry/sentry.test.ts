@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSentry } from '#app/service/open-sentry.ts';
 import { loadConfig } from '#config/load.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -9,11 +9,12 @@ import { json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { enqueueJob } from '#platform/jobs/enqueue.test-support.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
 import { type SentryPeer, startSentryPeer } from '#test/support/sentry-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const FAILING: Route[] = [
   {
@@ -44,15 +45,11 @@ const FAILING: Route[] = [
 
 let peer: SentryPeer;
 let server: RouteServer;
-let database: TestDatabase;
 let clock: FakeClock;
 let log: RecordingLog;
 let close: () => Promise<void>;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await sharedByTests(createTestDatabase());
 beforeEach(async () => {
   peer = await startSentryPeer();
   clock = new FakeClock();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openTracing } from '#app/service/open-tracing.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -14,11 +14,12 @@ import { exchange } from '#platform/outbound-http/exchange.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
 import { type Collector, startCollector } from '#test/support/collector.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startPages } from '#test/support/page-service.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const CALLER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 const SAMPLED = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
@@ -26,17 +27,12 @@ const UNSAMPLED = `00-${CALLER.traceId}-${CALLER.spanId}-00`;
 
 const echo = statement<{ echoed: string }, { readonly text: string }>('tracing-test', 'select :text::text as echoed');
 const divide = statement<object, { readonly text: string }>('tracing-test-error', 'select :text::integer as echoed');
-
-let database: TestDatabase;
 let collector: Collector;
 let peer: Collector;
 let log: RecordingLog;
 const closers: (() => Promise<void>)[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await sharedByTests(createTestDatabase());
 beforeEach(async () => {
   collector = await startCollector();
   peer = await startCollector();

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { warnOfMissingAdmins } from './start-checks.ts';
 
-let testDatabase: TestDatabase;
 let log: RecordingLog;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   await insertTestAccount(testDatabase.database, { username: 'amira' });
   await insertTestAccount(testDatabase.database, { username: 'Bruno' });
-});
-afterAll(async () => {
-  await testDatabase.drop();
 });
 beforeEach(() => {
   log = new RecordingLog();

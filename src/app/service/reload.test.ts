@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { loadConfig } from '#config/load.ts';
 import { readSigningKeys } from '#domain/keys/read-signing-keys.ts';
 import { openLog } from '#platform/log/log-writer.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { Reload, type ReloadDeps } from './reload.ts';
 
@@ -13,12 +14,7 @@ const [KEY] = testSigningKeys();
 const SECRETS = `secrets: {encryption: ${'ab'.repeat(32)}, keys: [{key: ${JSON.stringify(KEY?.key.toString())}}]}\n`;
 const FIRST_HALF = `${SECRETS}branding: {service_name: Next}\n`;
 const SECOND_HALF = 'rate_limiting: {login: {per_ip: {burst: 5, per_second: 1}}}\n';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(async () => await database.drop());
+const database = await sharedByTests(createTestDatabase());
 
 /** @param contents of the file, one for each read; the last one is repeated */
 async function reloaded(...contents: readonly string[]) {

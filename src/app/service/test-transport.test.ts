@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Secret } from '#platform/base/secret.ts';
 import { SmtpTransport } from '#platform/mail/smtp-transport.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import { type ScriptedSmtp, startScriptedSmtp } from '#test/support/scripted-smtp.ts';
+import { startScriptedSmtp } from '#test/support/scripted-smtp.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { testTransport } from './test-transport.ts';
 
-let smtp: ScriptedSmtp;
-beforeAll(async () => {
-  smtp = await startScriptedSmtp();
-});
-afterAll(() => smtp.stop());
+const smtp = await sharedByTests(startScriptedSmtp());
 
 const OWN = { ehloName: 'localhost', sender: 'noreply@club.example' };
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { InstanceState } from '#domain/instance-state.ts';
 import { SteadyClock } from '#platform/base/clock.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { DatabaseWatch } from './watch-database.ts';
 
 /** Offset from the database clock. The monotonic clock is separate and cannot be set. */
@@ -13,14 +14,13 @@ const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
 const steady = { aheadMs: 0, now: () => performance.now() + steady.aheadMs };
 const log = new RecordingLog();
 const state = new InstanceState();
-let made: TestDatabase;
 let watch: DatabaseWatch;
 
+const made = await sharedByTests(createTestDatabase({ clock, log }));
+
 beforeAll(async () => {
-  made = await createTestDatabase({ clock, log });
   watch = newWatch();
 });
-afterAll(async () => await made.drop());
 
 const newWatch = (ofService = new SteadyClock(clock, steady.now)): DatabaseWatch =>
   new DatabaseWatch({

@@ -1,43 +1,31 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type MailName, type MailPartName, type MailTemplates, parseMailTemplate } from '#config/mail-template.ts';
 import { parseEmailAddress } from '#domain/accounts/email-address.ts';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+
 import { addEmail } from '#domain/accounts/user-emails.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { changePassword as askToChangePassword } from '#test/support/account-operations.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let mails: Mails;
-let service: PageService;
 let people = 0;
 let username: string;
 let user: UserId;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  mails = await startMails();
-  service = await start();
-});
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(start());
 beforeEach(async () => {
   people += 1;
   username = `amira${people}`;

@@ -1,13 +1,11 @@
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Config } from '#config/config.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { freePort } from '#test/support/free-port.js';
-import { startService, type TestService } from '#test/support/service.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import { type Ask, askOverHttp } from './ask.ts';
 import type { Finding } from './finding.ts';
 import { checkHomeserver } from './homeserver-checks.ts';
@@ -17,15 +15,15 @@ const WELL_KNOWN = 'https://example.org/.well-known/matrix/client';
 const CLIENT_API = 'https://matrix.example.org';
 const SSO = { type: 'm.login.sso', oauth_aware_preferred: true };
 
-let homeserver: StandInHomeserver;
-let service: TestService;
-
-beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET);
-  service = await startService({
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET));
+const service = await sharedByTests(
+  startService({
     protocol_name: 'matrix',
     homeserver: { homeserver: 'example.org', endpoint: homeserver.endpoint, secret: SECRET },
-  });
+  }),
+);
+
+beforeAll(async () => {
   homeserver.state.protocolName = 'matrix';
   homeserver.state.service = service.publicBase;
 });
@@ -33,11 +31,6 @@ beforeAll(async () => {
 afterEach(async () => {
   homeserver.state.secret = SECRET;
   await homeserver.setFault(undefined);
-});
-
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
 });
 
 /** JSON to send with 200, a status, or no response. */

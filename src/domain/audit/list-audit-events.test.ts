@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fromUuid, newId, toUuid, type Ulid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { type AuditEventFilter, auditEventListing, countAuditEvents, filtersOf } from './list-audit-events.ts';
 
@@ -22,7 +23,6 @@ interface Stored {
 
 const users = Array.from({ length: 4 }, () => newId<'user'>(START));
 const clients = Array.from({ length: 3 }, () => newId<'client'>(START));
-let testDatabase: TestDatabase;
 let stored: readonly Stored[];
 
 /** Numbers that look random, the same in each run. */
@@ -34,8 +34,9 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   const pick = numbers(7);
   stored = Array.from({ length: EVENTS }, (_, index): Stored => {
     const at = START + index * 1000;
@@ -71,7 +72,6 @@ beforeAll(async () => {
     ],
   );
 });
-afterAll(async () => await testDatabase.drop());
 
 function matches(event: Stored, filter: AuditEventFilter): boolean {
   const { user, actor, kinds, client, address, since, until, outcome } = filter;

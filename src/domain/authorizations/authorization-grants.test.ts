@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertBrowserSession, insertClient, insertUser, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { AuthorizationGrantId, BrowserSessionId, ClientId, UserId } from '#vocabulary/ids.ts';
 import { cancelAuthorizationGrant } from './cancel-authorization-grant.ts';
 import { createAuthorizationGrant } from './create-authorization-grant.ts';
@@ -29,21 +30,18 @@ const REQUEST: AuthorizationRequest = {
   subjects: undefined,
   hintedSubject: undefined,
 };
-
-let testDatabase: TestDatabase;
 let clientId: ClientId;
 let userId: UserId;
 let browserSessionId: BrowserSessionId;
 let addresses = 0;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   clientId = await insertClient(testDatabase.database, new KeyRing(Buffer.alloc(32, 1)), NOW, { secret: 'secret' });
   userId = await insertUser(testDatabase.database, NOW);
   browserSessionId = await insertBrowserSession(testDatabase.database, userId, NOW);
 });
-
-afterAll(async () => await testDatabase.drop());
 
 async function create(options: { address?: string | undefined; now?: number; user?: UserId } = {}) {
   addresses += 1;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { KeyRing } from '#platform/base/sealing.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { UserCodes } from './user-codes.ts';
 
-let testDatabase: TestDatabase;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-});
-afterAll(async () => await testDatabase.drop());
+const testDatabase = await sharedByTests(createTestDatabase());
 
 test('once all callers together guess too fast, each attempt waits a second, and few wait at once (S-114)', async () => {
   const clock = new FakeClock();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { parseSessionCookie, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
 import { Counters } from '#domain/statistics/counters.ts';
@@ -9,9 +9,10 @@ import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
 import { noCaptcha } from '#test/support/captcha.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { finishBrowserSession } from './finish-browser-session.ts';
@@ -19,7 +20,6 @@ import { type ReauthDeps, type ReauthOutcome, reauthenticate } from './reauthent
 import { signInWithPassword } from './sign-in.ts';
 import { findViewerRow, resolveViewer } from './viewer.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
 let deps: ReauthDeps;
 let userId: UserId;
@@ -35,8 +35,9 @@ const secondFactors = {
 } as const;
 const ample = { burst: 100_000, perSecond: 1000 };
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
   const passwordChecks = new PasswordChecks({
     database,
@@ -51,8 +52,6 @@ beforeAll(async () => {
   });
   deps = { database, clock, passwordChecks, secondFactors };
 });
-
-afterAll(() => testDatabase.drop());
 
 beforeEach(async () => {
   accounts += 1;

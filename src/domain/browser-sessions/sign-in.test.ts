@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { PasswordChecks, recordLoginFailure } from '#domain/accounts/passwords/check-password.ts';
 
@@ -16,9 +16,10 @@ import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import { noCaptcha } from '#test/support/captcha.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
 import { type RecordedLine, RecordingLog } from '#test/support/recording-log.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { type SignInAttempt, type SignInDeps, type SignInOutcome, signInWithPassword } from './sign-in.ts';
@@ -42,20 +43,17 @@ class CountingHasher extends PasswordHasher {
     return super.verify(...args);
   }
 }
-
-let testDatabase: TestDatabase;
 let database: Database;
 let now = Date.UTC(2026, 5, 1);
 let log: RecordingLog;
 let hasher: CountingHasher;
 const clock = { now: () => now };
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
 });
-
-afterAll(() => testDatabase.drop());
 
 beforeEach(() => {
   // Refills every bucket that earlier tests used.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
@@ -6,22 +6,18 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { type ClientSyncDeps, syncStaticClients } from './sync-static-clients.ts';
 
 const keys = new KeyRing(randomRoot());
-
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(async () => await db.drop());
+const db = await sharedByTests(createTestDatabase());
 
 function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {}): StaticClientConfig {
   return {

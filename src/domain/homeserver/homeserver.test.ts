@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '#config/config.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { testConfig } from '#test/support/app.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import type { CallContext, Homeserver, Profile } from './homeserver.ts';
 import { openHomeserver } from './open-homeserver.ts';
 
@@ -16,13 +14,9 @@ const REQUEST = { kind: 'request' } as const;
 const PAGE = { kind: 'page' } as const;
 const clock = new FakeClock();
 const job = (signal = new AbortController().signal): CallContext => ({ kind: 'job', signal });
-
-let standIn: StandInHomeserver;
 let log: RecordingLog;
 
-beforeAll(async () => {
-  standIn = await startStandInHomeserver(SECRET);
-});
+const standIn = await sharedByTests(startStandInHomeserver(SECRET));
 
 beforeEach(async () => {
   await standIn.setFault(undefined);
@@ -30,8 +24,6 @@ beforeEach(async () => {
   standIn.requests.length = 0;
   log = new RecordingLog({ clock, level: 'debug' });
 });
-
-afterAll(async () => await standIn.stop());
 
 function open(settings: Partial<Config['homeserver']> = {}): Homeserver {
   const base = testConfig('http://localhost/', []).homeserver;

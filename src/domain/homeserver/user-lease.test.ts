@@ -1,20 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertUser, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { withUserLease } from './user-lease.ts';
 
 const clock = new FakeClock();
 const { signal } = new AbortController();
-let db: TestDatabase;
 let user: UserId;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = await sharedByTests(createTestDatabase());
 beforeEach(async () => {
   user = await insertUser(db.database, clock.now());
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -22,7 +20,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.useRealTimers();
 });
-afterAll(async () => await db.drop());
 
 async function leases() {
   return await sql<{ owner: string; seconds: number }>(

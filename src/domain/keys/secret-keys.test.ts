@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { KeyRing } from '#platform/base/sealing.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { randomRoot, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { openSecretKeys } from './secret-keys.ts';
 
 const clock = new FakeClock();
 const root = randomRoot();
 const keyRing = new KeyRing(root);
-let testDatabase: TestDatabase;
-let second: OpenDatabase;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  second = await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
-});
-afterAll(async () => {
-  await second.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const second = await sharedByTests(
+  openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock }),
+);
 beforeEach(async () => {
   await sql(testDatabase.database, 'truncate secret_keys');
 });

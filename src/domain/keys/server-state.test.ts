@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { KeyRing } from '#platform/base/sealing.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { randomRoot, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { verifyServerState } from './server-state.ts';
 
-let testDatabase: TestDatabase;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-});
-afterAll(async () => await testDatabase.drop());
+const testDatabase = await sharedByTests(createTestDatabase());
 beforeEach(async () => {
   await sql(testDatabase.database, 'truncate server_state');
 });

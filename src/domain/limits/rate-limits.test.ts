@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { type Bucket, countFailure, isBucketEmpty, refundTokens, takeTokens, unknownNameKey } from './rate-limits.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
 const clock = new FakeClock();
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
 });
-
-afterAll(() => testDatabase.drop());
 
 const bucket = (key: string, burst: number, perSecond: number): Bucket => ({ key, limiter: { burst, perSecond } });
 

@@ -1,32 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { describe, expect, test } from 'vitest';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { consumeOnce, type OneTimeValue } from './replayed-values.ts';
 
 const ROUNDS = 300;
 const CALLERS = 8;
-
-let testDatabase: TestDatabase;
-let second: OpenDatabase;
 const clock = new FakeClock();
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  second = await openDatabase({
+const testDatabase = await sharedByTests(createTestDatabase());
+const second = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(testDatabase.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
-});
-afterAll(async () => {
-  await second.close();
-  await testDatabase.drop();
-});
+  }),
+);
 
 function oneTime(value: string, changes: Partial<OneTimeValue> = {}): OneTimeValue {
   return { kind: 'client-assertion', owner: 'client', value, expiresAt: clock.now() + 60_000, ...changes };

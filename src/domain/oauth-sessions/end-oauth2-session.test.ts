@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { OAuth2SessionId } from '#vocabulary/ids.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const END = { reason: 'client_revoked', now: NOW, syncsDevices: false } as const;
-
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(async () => await db.drop());
+const db = await sharedByTests(createTestDatabase());
 
 async function open(parent?: OAuth2SessionId): Promise<OAuth2SessionId> {
   const clientId = await insertClient(db.database, new KeyRing(randomRoot()), NOW);

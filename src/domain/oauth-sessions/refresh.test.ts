@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Client } from '#domain/clients/client.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
@@ -13,7 +13,7 @@ import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { testConfig } from '#test/support/app.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import {
   insertBrowserSession,
@@ -24,6 +24,7 @@ import {
   sql,
 } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
@@ -47,25 +48,18 @@ const settings: TokenSettings = {
 const scopeRules = new ScopeRules('chat');
 const resourceRules = new ResourceRules(scopeRules, [], []);
 const rights = new AdminRights({ scopeRules, users: new Set(), clients: new Set() });
-
-let db: TestDatabase;
-let second: OpenDatabase;
 let clock: FakeClock;
 let client: Client;
 let userId: UserId;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  second = await openDatabase({
+const db = await sharedByTests(createTestDatabase());
+const second = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(db.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
-});
-afterAll(async () => {
-  await second.close();
-  await db.drop();
-});
+  }),
+);
 
 beforeEach(async () => {
   clock = new FakeClock();

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSecretKeys, type SecretKeys } from '#domain/keys/secret-keys.ts';
 import { newTotpSecret, showTotpSecret } from '#domain/records/totp-secret.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { consumeTotpCode } from './consume-totp-code.ts';
 import { spendRecoveryCode } from './spend-recovery-code.ts';
@@ -17,18 +18,17 @@ const clock = new FakeClock();
 const keyRing = new KeyRing(randomRoot());
 const from = { address: '203.0.113.7', userAgent: 'Mozilla/5.0 (test browser)', language: 'de' };
 const sendsNotices = true;
-let testDatabase: TestDatabase;
 let database: Database;
 let secretKeys: SecretKeys;
 let user: UserId;
 let secret: Buffer;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   database = testDatabase.database;
   secretKeys = await openSecretKeys({ database, keyRing, clock });
 });
-afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   clock.advanceSeconds(3600);
   user = await insertUser(database, clock.now());

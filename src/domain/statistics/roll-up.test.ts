@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertUser, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { Counters, HOUR_MS, NO_CLIENT } from './counters.ts';
 import type { Step } from './metrics.ts';
 import { readSeries, wholeSteps } from './read-series.ts';
@@ -13,15 +14,10 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 9, 25, 1, 30);
 const ACTIVITIES = 100_000;
 const DAYS = 40;
-
-let testDatabase: TestDatabase;
 let clock: FakeClock;
 let deps: RollUpDeps;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-});
-afterAll(async () => await testDatabase.drop());
+const testDatabase = await sharedByTests(createTestDatabase());
 
 beforeEach(async () => {
   await sql(

@@ -1,18 +1,16 @@
 /** Account changes that administrators make with a token (account-graphql 4.1, 5.5). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startMails } from '#test/support/mails.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -22,9 +20,6 @@ const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6Y';
 const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
-let mails: Mails;
-let homeserver: StandInHomeserver;
-let service: TestService;
 let admin: GraphqlClient;
 let adminId: string;
 let count = 0;
@@ -33,10 +28,10 @@ let username: string;
 let id: string;
 let person: GraphqlClient;
 
-beforeAll(async () => {
-  mails = await startMails();
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  service = await startService(
+const mails = await sharedByTests(startMails());
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+const service = await sharedByTests(
+  startService(
     {
       rate_limiting: {
         graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
@@ -55,7 +50,10 @@ beforeAll(async () => {
       },
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await insertTestAccount(service.database, { username: 'listed' }, { now: clock.now() });
   clock.advanceSeconds(1);
   adminId = await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
@@ -79,12 +77,6 @@ beforeEach(async () => {
   homeserver.addUser(username);
   person = await GraphqlClient.signedIn(service, username, PASSWORD);
   await mails.deliver(service.core);
-});
-
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
-  await mails.stop();
 });
 
 const ADD = `mutation AddUser($username: String!, $skip: Boolean) {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -14,7 +15,6 @@ const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
-let service: TestService;
 let harbour: ChatOAuthClient;
 let quay: ChatOAuthClient;
 let count = 0;
@@ -23,23 +23,22 @@ let person: GraphqlClient;
 let stranger: GraphqlClient;
 let username: string;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [chatClientSettings(CLIENT), chatClientSettings(OTHER, { client_name: 'Quay' })],
       graphql: { oauth2_access: true },
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   harbour = new ChatOAuthClient(service, CLIENT);
   quay = new ChatOAuthClient(service, OTHER);
   await service.registerUser('stranger', PASSWORD);
   stranger = await GraphqlClient.signedIn(service, 'stranger', PASSWORD);
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 beforeEach(async () => {

@@ -1,12 +1,13 @@
 /** Listing and removing email addresses, and changes by administrators (account-graphql 2.5, 3.2, 4.2, 5.1). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -40,8 +41,6 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let mails: Mails;
-let service: TestService;
 let people = 0;
 
 const REMOVE = `mutation RemoveEmail($id: ID!, $password: String) {
@@ -54,15 +53,11 @@ const ADD = `mutation($email: String!, $userId: ID!, $skipPolicyCheck: Boolean) 
 }`;
 const SET_PRIMARY = 'mutation($id: ID!) { setPrimaryEmail(input: { userEmailId: $id }) { status user { id } } }';
 
-beforeAll(async () => {
-  mails = await startMails();
-  service = await startService({ ...SETTINGS, email: mails.settings }, { clock });
-  await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
-});
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(startService({ ...SETTINGS, email: mails.settings }, { clock }));
 
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
+beforeAll(async () => {
+  await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
 });
 
 async function withToken(username: string, scope: string): Promise<GraphqlClient> {

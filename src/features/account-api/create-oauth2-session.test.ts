@@ -8,10 +8,8 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -40,7 +38,6 @@ const CREATE = `mutation Create($id: ID!, $scope: String!, $permanent: Boolean) 
 }`;
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let service: TestService;
 let adminToken: string;
 let admin: GraphqlClient;
@@ -51,8 +48,9 @@ let count = 0;
 let username: string;
 let id: UserId;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const { endpoint } = homeserver;
   service = await startService(
     { ...SETTINGS, homeserver: { kind: 'synapse', homeserver: 'chat.example', endpoint, secret: SECRET } },
@@ -74,7 +72,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await homeserver.stop();
 });
 
 /** Signs the administrator in. The token expires after five minutes. */

@@ -4,10 +4,8 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -17,14 +15,14 @@ const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const MINUTE = 60;
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let service: TestService;
 /** The same database without a homeserver. */
 let alone: TestService;
 let amiraId: string;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   homeserver.state.clock = clock;
   const { endpoint, serverName } = homeserver;
   const common = {
@@ -63,7 +61,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await alone.stop();
   await service.stop();
-  await homeserver.stop();
 });
 
 const ALLOW = `mutation AllowCrossSigningReset($userId: ID!) {

@@ -7,13 +7,11 @@ import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-cl
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -22,8 +20,6 @@ const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T5Y';
 
 const clock = new FakeClock();
-let mails: Mails;
-let homeserver: StandInHomeserver;
 let settings: Readonly<Record<string, unknown>>;
 let service: TestService;
 let count = 0;
@@ -32,9 +28,10 @@ let username: string;
 let id: string;
 let here: GraphqlClient;
 
+const mails = await sharedByTests(startMails());
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  mails = await startMails();
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   settings = {
     rate_limiting: {
       graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT },
@@ -62,8 +59,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await homeserver.stop();
-  await mails.stop();
 });
 
 const DEACTIVATE = `mutation DeactivateUser($hsErase: Boolean!, $password: String) {

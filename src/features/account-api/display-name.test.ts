@@ -4,11 +4,9 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -18,7 +16,6 @@ const ABSENT = 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const ADMIN_SCOPE = 'openid urn:mas:graphql:* urn:mas:admin';
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let service: TestService;
 /** The same database without a homeserver. */
 let alone: TestService;
@@ -27,8 +24,9 @@ let amiraId: string;
 /** A client with an administrator's token. */
 let admin: GraphqlClient;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const { endpoint, serverName } = homeserver;
   const common = {
     rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
@@ -68,7 +66,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await alone.stop();
   await service.stop();
-  await homeserver.stop();
 });
 
 const SET = `mutation SetDisplayName($userId: ID!, $displayName: String) {

@@ -1,20 +1,19 @@
 /** Users verify an additional email address with a code (account-graphql 2.4, 2.5, 5.1). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { type Mails, type ReceivedMail, startMails } from '#test/support/mails.ts';
+import { type ReceivedMail, startMails } from '#test/support/mails.ts';
 import { codeSentTo } from '#test/support/registering.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
-let mails: Mails;
-let service: TestService;
 let people = 0;
 
 const START = `mutation AddEmail($email: String!, $password: String, $language: String! = "en") {
@@ -30,15 +29,8 @@ const COMPLETE = `mutation DoVerifyEmail($id: ID!, $code: String!) {
 }`;
 const EMAILS = '{ viewer { ... on User { emails { totalCount nodes { id email createdAt confirmedAt } } } } }';
 
-beforeAll(async () => {
-  mails = await startMails();
-  service = await start({});
-});
-
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-});
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(start({}));
 
 async function start(settings: Readonly<Record<string, unknown>>, options: ServiceOptions = {}): Promise<TestService> {
   return await startService(

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -13,26 +14,24 @@ const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
-let service: TestService;
 let client: ChatOAuthClient;
 let adminId: string;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [chatClientSettings(CLIENT)],
       graphql: { oauth2_access: true },
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   client = new ChatOAuthClient(service, CLIENT);
   for (const name of ['jonas', 'karla']) await service.registerUser(name, PASSWORD);
   adminId = await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 const END_BROWSER = `mutation EndBrowserSession($id: ID!) {

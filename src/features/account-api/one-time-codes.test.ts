@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { HeldChange } from '#test/attacks/held-change.ts';
 import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { codeOfApp } from '#test/support/totp.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -13,7 +14,6 @@ const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const RECOVERY_CODE = /^[23456789abcdefghjkmnpqrstuvwxyz]{5}-[23456789abcdefghjkmnpqrstuvwxyz]{5}$/;
 
 const clock = new FakeClock();
-let service: TestService;
 let count = 0;
 /** A new user for each test. */
 let username: string;
@@ -29,13 +29,7 @@ function settings(account: Record<string, unknown> = {}) {
   };
 }
 
-beforeAll(async () => {
-  service = await startService(settings(), { clock });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = await sharedByTests(startService(settings(), { clock }));
 
 beforeEach(async () => {
   count += 1;

@@ -5,11 +5,9 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -19,15 +17,15 @@ const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const RENAME = '/_synapse/mas/update_device_display_name';
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
 let service: TestService;
 let amira: GraphqlClient;
 /** A chat client on the device `PHONE`, and an application on the device `LAPTOP1234`. */
 let compat: string;
 let oauth: string;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
   const { endpoint, serverName } = homeserver;
   service = await startService(
     {
@@ -63,7 +61,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await homeserver.stop();
 });
 
 const COMPAT = `mutation SetCompatSessionName($sessionId: ID!, $displayName: String!) {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -12,7 +13,6 @@ const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const DAY = 86_400_000;
 
 const clock = new FakeClock();
-let service: TestService;
 let nobody: GraphqlClient;
 let hana: GraphqlClient;
 let ivor: GraphqlClient;
@@ -22,8 +22,8 @@ let browserSession: string;
 /** Hana's sessions in the order of their identifiers. Every third belongs to a chat client. */
 const sessions: { readonly id: string; readonly isCompat: boolean; readonly isLive: boolean }[] = [];
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     {
       rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
       clients: [
@@ -37,7 +37,10 @@ beforeAll(async () => {
       ],
     },
     { clock },
-  );
+  ),
+);
+
+beforeAll(async () => {
   hanaId = await service.registerUser('hana', PASSWORD);
   await service.registerUser('ivor', PASSWORD);
   nobody = new GraphqlClient(service);
@@ -48,10 +51,6 @@ beforeAll(async () => {
   ]);
   browserSession = fromUuid(opened[0]?.id ?? expect.fail('no session'));
   for (let index = 0; index < 250; index += 1) await addSession(index);
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 async function addSession(index: number): Promise<void> {

@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { HeldChange } from '#test/attacks/held-change.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T6Z';
@@ -13,19 +14,11 @@ const SETTINGS = {
   clients: [{ client_id: CLIENT, client_auth_method: 'none', redirect_uris: ['https://app.example/cb'] }],
 };
 
-let service: TestService;
-/** A service with a short timeout. It only receives requests that are blocked, so its speed does not matter. */
-let impatient: TestService;
+const service = await sharedByTests(startService(SETTINGS));
+const impatient = await sharedByTests(startService({ ...SETTINGS, graphql: { timeout: '1s' } }, { like: service }));
 
 beforeAll(async () => {
-  service = await startService(SETTINGS);
-  impatient = await startService({ ...SETTINGS, graphql: { timeout: '1s' } }, { like: service });
   await service.registerUser('lotte', PASSWORD);
-});
-
-afterAll(async () => {
-  await impatient.stop();
-  await service.stop();
 });
 
 test('fields that time out fail, and the others are returned (account-graphql 1.7)', async () => {

@@ -1,32 +1,30 @@
 import { getIntrospectionQuery } from 'graphql';
 import { auditServer } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const WHO = 'query Who { viewer { ... on User { username } } }';
-
-let service: TestService;
 let nobody: GraphqlClient;
 let gita: GraphqlClient;
 let origin: string;
 
-beforeAll(async () => {
-  service = await startService(
+const service = await sharedByTests(
+  startService(
     { rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT } } },
     { clock: new FakeClock() },
-  );
+  ),
+);
+
+beforeAll(async () => {
   await service.registerUser('gita', PASSWORD);
   nobody = new GraphqlClient(service);
   gita = await GraphqlClient.signedIn(service, 'gita', PASSWORD);
   origin = new URL(service.publicBase).origin;
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 function times(count: number, part: (index: number) => string): string {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AssetFiles } from '#browser/asset-files.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser, Shown } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const LOGIN = 'https://auth.example.org/login';
@@ -27,19 +28,10 @@ const assets = new AssetFiles(
   },
   (name) => (CONTENTS[name] === undefined ? undefined : Buffer.from(CONTENTS[name])),
 );
-
-let testDatabase: TestDatabase;
-let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database, { assets });
-});
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database, { assets }));
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
   await withPages(testDatabase.database, { clock: service.clock, assets, ...options }, work);

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -10,7 +10,8 @@ import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-cl
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { adminStatus } from './error-format.ts';
@@ -50,18 +51,19 @@ const settings = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
 let program: ChatOAuthClient;
 let admin: AdminClient;
 let people = 0;
 
+const service = await sharedByTests(
+  startService(settings, { clock, strengthWorker: await bundleWorker(STRENGTH_WORKER) }),
+);
+
 beforeAll(async () => {
-  service = await startService(settings, { clock, strengthWorker: await bundleWorker(STRENGTH_WORKER) });
   program = new ChatOAuthClient(service, CLIENT);
   const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: SCOPE });
   admin = new AdminClient(service, String(body['access_token']));
 });
-afterAll(async () => await service.stop());
 
 async function person(more: Readonly<Record<string, unknown>> = {}) {
   people += 1;

@@ -1,30 +1,31 @@
 /** Audit events of all accounts (administration A-19, A-20). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventExport } from '#domain/audit/event-export.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import {
   ABSENT,
-  type AdministeredService,
   CLIENT,
   PASSWORD,
   type Person,
   startAdministeredService,
 } from './administered-service.test-support.ts';
 
-let administered: AdministeredService;
 let admin: AdminClient;
 let person: Person;
 
+const administered = await sharedByTests(
+  startAdministeredService({}, [CLIENT], ['audit_events', '/audit-events HTTP/1.1" 500 ']),
+);
+
 beforeAll(async () => {
-  administered = await startAdministeredService({}, [CLIENT], ['audit_events', '/audit-events HTTP/1.1" 500 ']);
   admin = await administered.adminOf(CLIENT);
   person = await administered.person();
 });
-afterAll(async () => await administered.stop());
 
 async function list(query: string) {
   const answer = await admin.get(`audit-events?${query}`);

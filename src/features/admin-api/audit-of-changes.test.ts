@@ -1,11 +1,12 @@
 /** Each change of the admin API is recorded in the transaction of the change (administration A-20, security S-202). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
-import { type AdministeredService, CLIENT, startAdministeredService } from './administered-service.test-support.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { CLIENT, startAdministeredService } from './administered-service.test-support.ts';
 import { OPERATIONS } from './operations.ts';
 
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
@@ -20,13 +21,11 @@ interface Request {
   readonly user?: string;
   readonly changed?: readonly string[];
 }
-
-let administered: AdministeredService;
 let token: string;
 let admin: AdminClient;
 
-beforeAll(async () => {
-  administered = await startAdministeredService(
+const administered = await sharedByTests(
+  startAdministeredService(
     {
       clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })],
       upstream_oauth2: {
@@ -43,7 +42,10 @@ beforeAll(async () => {
     },
     [CLIENT],
     ['no audit event', ' 500 Internal Server Error '],
-  );
+  ),
+);
+
+beforeAll(async () => {
   const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
   const { body } = await new ChatOAuthClient(administered.service, CLIENT).post('/oauth2/token', form);
   token = String(body['access_token']);
@@ -57,7 +59,6 @@ beforeAll(async () => {
      end $$`,
   );
 });
-afterAll(async () => await administered.stop());
 
 function uuidOf(id: string | undefined): string {
   return toUuid(parseId(id ?? '') ?? expect.fail('not a ULID'));

@@ -1,25 +1,20 @@
 /** Clients as data (administration 2). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
 import { insertClient } from '#test/support/fixtures.ts';
-import {
-  ABSENT,
-  type AdministeredService,
-  CLIENT,
-  startAdministeredService,
-} from './administered-service.test-support.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { ABSENT, CLIENT, startAdministeredService } from './administered-service.test-support.ts';
 
-let administered: AdministeredService;
 let admin: AdminClient;
 
+const administered = await sharedByTests(startAdministeredService());
+
 beforeAll(async () => {
-  administered = await startAdministeredService();
   admin = await administered.adminOf(CLIENT);
 });
-afterAll(async () => await administered.stop());
 
 /** A client for its own purposes, without users. */
 const MACHINE = { client_auth_method: 'client_secret_basic', grant_types: ['client_credentials'], scope: 'openid' };

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientFinding } from '#domain/clients/test-client.ts';
 import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
-import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import {
   ABSENT,
   type AdministeredService,
@@ -19,13 +20,12 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 let administered: AdministeredService;
 let admin: AdminClient;
-let peer: HttpsPeer;
 /** On loopback without encryption: the guard must never connect to it. */
 let internal: Server;
 let internalConnections = 0;
 
-beforeAll(async () => {
-  peer = await startHttpsPeer((request, response) => {
+const peer = await sharedByTests(
+  startHttpsPeer((request, response) => {
     const json = (value: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
     switch (request.url) {
       case '/keys':
@@ -45,7 +45,10 @@ beforeAll(async () => {
       default:
         return response.writeHead(404).end();
     }
-  });
+  }),
+);
+
+beforeAll(async () => {
   internal = createServer((_, response) => response.end('secret'));
   internal.on('connection', () => {
     internalConnections += 1;
@@ -68,7 +71,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await administered.stop();
-  await peer.stop();
   internal.closeAllConnections();
   await new Promise((resolve) => internal.close(resolve));
 });

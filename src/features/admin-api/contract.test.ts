@@ -1,6 +1,6 @@
 /** General guarantees of the API, beyond its individual operations (operations 4). */
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import type { Browser } from '#test/support/browser.ts';
@@ -11,6 +11,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { freePort } from '#test/support/free-port.js';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import {
   ABSENT,
@@ -23,8 +24,6 @@ import {
 import { TAGS } from './operations.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
-
-let administered: AdministeredService;
 let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
@@ -34,8 +33,8 @@ let program: ChatOAuthClient;
 let token: string;
 let admin: AdminClient;
 
-beforeAll(async () => {
-  administered = await startAdministeredService({
+const administered = await sharedByTests(
+  startAdministeredService({
     clients: [
       chatClientSettings(CLIENT, {
         grant_types: ['client_credentials', 'authorization_code', 'refresh_token'],
@@ -43,14 +42,16 @@ beforeAll(async () => {
       }),
       chatClientSettings(SECOND_CLIENT, { grant_types: ['authorization_code', 'refresh_token'], client_name: 'Quay' }),
     ],
-  });
+  }),
+);
+
+beforeAll(async () => {
   ({ clock, homeserver, jobsOf, person, service } = administered);
   program = new ChatOAuthClient(service, CLIENT);
   const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'urn:mas:admin' });
   token = String(body['access_token']);
   admin = new AdminClient(service, token);
 });
-afterAll(async () => await administered.stop());
 
 async function signedIn(username: string): Promise<Browser> {
   const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);

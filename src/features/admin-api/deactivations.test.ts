@@ -1,24 +1,21 @@
 /** When the homeserver is notified once more that an account is deactivated (operations 4.4). */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type AdministeredService,
-  CLIENT,
-  type Person,
-  startAdministeredService,
-} from './administered-service.test-support.ts';
+import { CLIENT, type Person, startAdministeredService } from './administered-service.test-support.ts';
 
-let administered: AdministeredService;
 let admin: AdminClient;
 let leaver: Person;
 
+const administered = await sharedByTests(
+  startAdministeredService({}, [CLIENT], ['homeserver.refused', 'job.failed', 'job.dead']),
+);
+
 beforeAll(async () => {
-  administered = await startAdministeredService({}, [CLIENT], ['homeserver.refused', 'job.failed', 'job.dead']);
   admin = await administered.adminOf(CLIENT);
 });
-afterAll(async () => await administered.stop());
 beforeEach(async () => {
   await administered.homeserver.setFault(undefined);
   leaver = await administered.person();

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
-import {
-  ABSENT,
-  type AdministeredService,
-  CLIENT,
-  startAdministeredService,
-} from './administered-service.test-support.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { ABSENT, CLIENT, startAdministeredService } from './administered-service.test-support.ts';
 
 const PATH = 'user-registration-tokens';
 const GUEST = 'Guest.Of@mail.example';
-
-let administered: AdministeredService;
 let admin: AdminClient;
 
-beforeAll(async () => {
-  administered = await startAdministeredService({
+const administered = await sharedByTests(
+  startAdministeredService({
     policy: { data: { admin_clients: [CLIENT], banned_domains: ['spam.example'] } },
-  });
+  }),
+);
+
+beforeAll(async () => {
   admin = await administered.adminOf(CLIENT);
-});
-afterAll(async () => {
-  await administered.stop();
 });
 
 describe('invitations (administration A-16)', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
@@ -6,12 +6,12 @@ import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
 import type { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import {
   ABSENT,
-  type AdministeredService,
   CLIENT,
   PASSWORD,
   type Person,
@@ -23,8 +23,6 @@ import {
 const ADMIN = 'urn:mas:admin';
 const API = 'urn:chat:client:api:*';
 const DEVICE = 'urn:chat:client:device:SERVICE01X';
-
-let administered: AdministeredService;
 let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
@@ -32,12 +30,15 @@ let service: TestService;
 let admin: AdminClient;
 let other: AdminClient;
 
-beforeAll(async () => {
-  administered = await startAdministeredService(
+const administered = await sharedByTests(
+  startAdministeredService(
     { limits: { handler_timeout: '10m' } },
     [CLIENT, SECOND_CLIENT],
     ['" 502 ', 'homeserver.refused', 'homeserver.failed'],
-  );
+  ),
+);
+
+beforeAll(async () => {
   ({ clock, homeserver, service } = administered);
   admin = await administered.adminOf(CLIENT);
   other = await administered.adminOf(SECOND_CLIENT);
@@ -45,7 +46,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await homeserver.setFault(undefined);
 });
-afterAll(async () => await administered.stop());
 
 async function person(more: { readonly admin?: boolean } = {}): Promise<Person> {
   const made = await administered.person();

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { headerRecord } from '#test/support/header-record.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({});
-});
-afterAll(async () => await service.stop());
+const service = await sharedByTests(startService({}));
 
 const get = (path: string) => fetch(service.address + path, { redirect: 'manual' });
 

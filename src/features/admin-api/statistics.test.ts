@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { rollUp } from '#domain/statistics/roll-up.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
-import {
-  type AdministeredService,
-  CLIENT,
-  PASSWORD,
-  startAdministeredService,
-} from './administered-service.test-support.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { CLIENT, PASSWORD, startAdministeredService } from './administered-service.test-support.ts';
 
 interface Series {
   readonly data: { readonly points: readonly { readonly at: string; readonly value: number | null }[] };
 }
-
-let administered: AdministeredService;
 let admin: AdminClient;
 
+const administered = await sharedByTests(startAdministeredService());
+
 beforeAll(async () => {
-  administered = await startAdministeredService();
   admin = await administered.adminOf(CLIENT);
 });
-afterAll(async () => await administered.stop());
 
 async function rollUpAll(): Promise<void> {
   const { service, clock } = administered;

@@ -1,23 +1,22 @@
 /** Groups and extra claims of accounts, set by administrators (decision 0035). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
-
-let service: TestService;
 let admin: AdminClient;
 let token: string;
 let people = 0;
 
-beforeAll(async () => {
-  service = await startService({
+const service = await sharedByTests(
+  startService({
     clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })],
     policy: { data: { admin_clients: [CLIENT] } },
     upstream_oauth2: {
@@ -25,13 +24,15 @@ beforeAll(async () => {
         { id: PROVIDER, issuer: 'https://login.example', client_id: 'x', token_endpoint_auth_method: 'none' },
       ],
     },
-  });
+  }),
+);
+
+beforeAll(async () => {
   const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
   const { body } = await new ChatOAuthClient(service, CLIENT).post('/oauth2/token', form);
   token = String(body['access_token']);
   admin = new AdminClient(service, token);
 });
-afterAll(async () => await service.stop());
 
 async function person(): Promise<string> {
   people += 1;

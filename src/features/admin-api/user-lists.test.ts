@@ -1,23 +1,18 @@
 /** Search, filters and order of lists of accounts, and what is known about one account (operations 4.4). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { insertBrowserSession, sql } from '#test/support/fixtures.ts';
-import {
-  ABSENT,
-  type AdministeredService,
-  CLIENT,
-  type Person,
-  startAdministeredService,
-} from './administered-service.test-support.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { ABSENT, CLIENT, type Person, startAdministeredService } from './administered-service.test-support.ts';
 
-let administered: AdministeredService;
 let admin: AdminClient;
 let people: readonly Person[];
 
+const administered = await sharedByTests(startAdministeredService());
+
 beforeAll(async () => {
-  administered = await startAdministeredService();
   admin = await administered.adminOf(CLIENT);
   const made: Person[] = [];
   for (let count = 0; count < 5; count += 1) made.push(await administered.person());
@@ -32,7 +27,6 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(async () => await administered.stop());
 
 async function names(query: string): Promise<readonly unknown[]> {
   const { status, body } = await admin.get(`users?${query}`);

@@ -5,7 +5,8 @@ import { fromUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { fillTables } from '../../../test/plans/fill-tables.ts';
 import { OPERATIONS } from './operations.ts';
 
@@ -31,19 +32,20 @@ const TABLES: Readonly<Record<string, string>> = {
 };
 /** Hard to generate: token texts are sealed, and job payloads depend on the queue. */
 const MADE_UP_BADLY = new Set(['user_registration_tokens', 'queue_jobs']);
-
-let service: TestService;
 let admin: AdminClient;
 let client: Client;
 let except: ReadonlySet<string>;
 let filled = 0;
 
-beforeAll(async () => {
-  service = await startService({
+const service = await sharedByTests(
+  startService({
     experimental: { access_token_ttl: 86_400 },
     clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })],
     policy: { data: { admin_clients: [CLIENT] } },
-  });
+  }),
+);
+
+beforeAll(async () => {
   const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
   const { body } = await new ChatOAuthClient(service, CLIENT).post('/oauth2/token', form);
   admin = new AdminClient(service, String(body['access_token']));
@@ -59,7 +61,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client.end();
-  await service.stop();
 });
 
 async function fill(rows: number): Promise<void> {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { syncBuiltinClient } from '#domain/clients/builtin-clients.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import { AdminAreaBrowser, OWN_PAGE } from '#test/support/admin-area.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };
@@ -17,15 +18,11 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
 let people = 0;
 /** The form with the password; the page has another one to sign out. */
 const REAUTH = { action: '/reauth?kind=administer' };
 
-beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
-});
-afterAll(() => service.stop());
+const service = await sharedByTests(startService(SETTINGS, { clock }));
 
 interface Person {
   readonly id: string;

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   CALLBACK,
   grantIdOf,
@@ -10,24 +9,19 @@ import {
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
 import type { Shown } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: string;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   client = await service.client();
   await service.person('alice');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 async function grantCount(): Promise<number> {

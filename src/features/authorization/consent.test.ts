@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   CALLBACK,
   grantIdOf,
@@ -11,25 +10,20 @@ import {
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: ClientId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   client = await service.client();
   for (const name of ['alice', 'bob', 'admin']) await service.person(name);
   await sql(testDatabase.database, `update users set can_request_admin = true where username = 'admin' returning id`);
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 const CONSENT = { action: 'consent' };

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   CALLBACK,
   PASSWORD,
@@ -9,28 +8,19 @@ import {
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
-/**
- * What a page of another site can make a visitor's browser send (security S-181). The headers are those of Chromium and
- * Firefox, which differ only in the first case.
- */
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: ClientId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { first_party: true } });
   await service.person('alice');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 type Headers = Readonly<Record<string, string | undefined>>;

@@ -1,32 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
-import {
-  type AuthorizationService,
-  authorizeUrl,
-  CALLBACK,
-  responseOf,
-  startAuthorizationService,
-} from '#test/support/authorization-service.ts';
+import { authorizeUrl, CALLBACK, responseOf, startAuthorizationService } from '#test/support/authorization-service.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: ClientId;
 let publicClient: ClientId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { scope: 'openid email' } });
   publicClient = await service.client({ metadata: { redirect_uris: [CALLBACK, 'http://localhost:3000/cb?secret=x'] } });
   await service.person('alice');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 function refusals() {

@@ -1,15 +1,15 @@
 /** What every response to a client contains, in every response mode (oauth 20 fact 6). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   CALLBACK,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
 import type { Browser, Shown } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 /** Characters that need escaping in at least one of the three formats. */
@@ -17,24 +17,15 @@ const STATE = 'a b&c=d#"<é%20+';
 const SECRET = 'the secret of the client';
 
 type Fields = Readonly<Record<string, string | undefined>>;
-
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
-let broken: AuthorizationService;
 let alice: Browser;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+const broken = await sharedByTests(startAuthorizationService(refusingWrites(testDatabase.database)));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
-  broken = await startAuthorizationService(refusingWrites(testDatabase.database));
   await service.person('alice');
   alice = await service.signedIn('alice');
-});
-
-afterAll(async () => {
-  await service.close();
-  await broken.close();
-  await testDatabase.drop();
 });
 
 async function client(metadata: Readonly<Record<string, unknown>> = {}): Promise<ClientId> {

@@ -1,11 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import { fromUuid, newId } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   grantIdOf,
   PASSWORD,
@@ -14,28 +13,23 @@ import {
   TEST_SIGNING_KEYS,
 } from '#test/support/authorization-service.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: ClientId;
 let alice: UserId;
 let bob: UserId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { first_party: true } });
   alice = await person('alice');
   bob = await person('bob');
   await person('carol');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 async function person(username: string): Promise<UserId> {

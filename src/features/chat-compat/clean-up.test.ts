@@ -1,10 +1,11 @@
 /** Cleanup of chat client sessions and tokens, and automatic session expiry (chat-compat 15). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'the-secret-that-the-homeserver-shares';
@@ -19,16 +20,15 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const clock = new FakeClock();
-let service: TestService;
 let chat: ChatClient;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
   chat = new ChatClient(service);
   await service.registerUser('amira', PASSWORD);
   await service.registerUser('bela', PASSWORD);
 });
-afterAll(async () => await service.stop());
 // Removes the sessions of earlier tests, with their tokens and events.
 beforeEach(async () => {
   await service.core.activity.flush();

@@ -1,13 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -17,13 +15,12 @@ const EXPECTED = ['homeserver.refused', '" 500 Internal', '" 503 Service'];
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
-let service: TestService;
 let chat: ChatClient;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+const service = await sharedByTests(startService(settings(), { clock, expectedErrors: EXPECTED }));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  service = await startService(settings(), { clock, expectedErrors: EXPECTED });
   chat = new ChatClient(service);
   for (const name of ['amira', 'lena', 'dana', 'newcomer']) await service.registerUser(name, PASSWORD);
   await sql(service.database, `update users set locked_at = created_at where username = 'lena'`);
@@ -44,11 +41,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   expect(await rowsOf('homeserver_leases'), 'every lease was given back').toEqual([]);
-});
-
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
 });
 
 function settings() {

@@ -1,32 +1,28 @@
 /** Tokens that a homeserver issued before it delegated authentication (chat-compat 10.3). */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const SECRET = 'the-secret-that-the-homeserver-shares';
 const SETTINGS = { homeserver: { kind: 'none', homeserver: 'chat.example', secret: SECRET } };
 const DAY_SECONDS = 86_400;
 
 const clock = new FakeClock();
-let service: TestService;
-let other: TestService;
 let chat: ChatClient;
 let user: string;
 let session: string;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+const other = await sharedByTests(startService(SETTINGS, { clock, like: service }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
-  other = await startService(SETTINGS, { clock, like: service });
   chat = new ChatClient(service);
   user = await service.registerUser('moved', 'correct horse battery staple');
-});
-afterAll(async () => {
-  await other.stop();
-  await service.stop();
 });
 beforeEach(async () => {
   const [row] = await sql<{ id: string }>(

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'a-secret-of-16-chars';
@@ -26,22 +27,19 @@ const SETTINGS = {
 const ONLY_COMPAT = 'io.element.only_compat_is_fine';
 
 const clock = new FakeClock();
-let service: TestService;
-let other: TestService;
 let chat: ChatClient;
 let people = 0;
 let username: string;
 let userId: string;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+const other = await sharedByTests(
+  startService({ ...SETTINGS, compat: { logout_all: 'compat_only' } }, { clock, like: service }),
+);
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
-  other = await startService({ ...SETTINGS, compat: { logout_all: 'compat_only' } }, { clock, like: service });
   chat = new ChatClient(service);
   await service.registerUser('stranger', PASSWORD);
-});
-afterAll(async () => {
-  await other.stop();
-  await service.stop();
 });
 beforeEach(async () => {
   people += 1;

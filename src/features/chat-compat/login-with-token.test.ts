@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { agreeToSso, loginTokenOf, ssoPath } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
@@ -19,15 +17,14 @@ const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
 const EXPECTED = ['" 503 Service'];
 
 const clock = new FakeClock();
-let homeserver: StandInHomeserver;
-let service: TestService;
 let chat: ChatClient;
 let amira: string;
 let browsers = 0;
 
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
+const service = await sharedByTests(startService(settings(), { clock, expectedErrors: EXPECTED }));
+
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  service = await startService(settings(), { clock, expectedErrors: EXPECTED });
   chat = new ChatClient(service);
   amira = await service.registerUser('amira', PASSWORD);
 });
@@ -40,11 +37,6 @@ beforeEach(async () => {
   await sql(service.database, 'delete from compat_sessions');
   homeserver.addUser('amira');
   homeserver.requests.length = 0;
-});
-
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
 });
 
 function settings(more: object = {}) {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { type ChatAnswer, ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -15,12 +16,12 @@ const SETTINGS = {
 const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
 
 const clock = new FakeClock();
-let service: TestService;
 let chat: ChatClient;
 let amira: string;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
   chat = new ChatClient(service);
   amira = await service.registerUser('amira', PASSWORD);
   await service.registerUser('lena', PASSWORD);
@@ -33,7 +34,6 @@ beforeAll(async () => {
          select gen_random_uuid(), id, 'Amira@mail.example', 'amira@mail.example', created_at from users where username = 'amira'`,
   );
 });
-afterAll(async () => await service.stop());
 
 async function sessionsOf(username: string, deviceId?: string) {
   return await sql<{ device_id: string; human_name: string | null; finish_reason: string | null }>(

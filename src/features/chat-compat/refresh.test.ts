@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'the-secret-that-the-homeserver-shares';
@@ -15,20 +16,15 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
-let other: TestService;
 let chat: ChatClient;
 let amira: string;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+const other = await sharedByTests(startService(SETTINGS, { clock, like: service }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
-  other = await startService(SETTINGS, { clock, like: service });
   chat = new ChatClient(service);
   amira = await service.registerUser('amira', PASSWORD);
-});
-afterAll(async () => {
-  await other.stop();
-  await service.stop();
 });
 
 async function begin(): Promise<{ access: string; refresh: string; device: string }> {

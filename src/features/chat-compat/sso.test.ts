@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
@@ -7,6 +7,7 @@ import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -40,16 +41,15 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
 let amira: string;
 let browsers = 0;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
   amira = await service.registerUser('amira', PASSWORD);
   await service.registerUser('lena', PASSWORD);
 });
-afterAll(async () => await service.stop());
 
 function newBrowser(of: TestService = service, more: { userAgent?: string } = {}): Browser {
   browsers += 1;

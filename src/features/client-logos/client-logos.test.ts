@@ -5,9 +5,10 @@ import {
   authorizeUrl,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
-import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 import { ClientLogos } from './client-logos.ts';
 
@@ -17,31 +18,27 @@ const PNG = Buffer.from(
 );
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
-let host: HttpsPeer;
 let asked: string[];
 let respond: (response: ServerResponse) => void;
 const clock = new FakeClock();
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  host = await startHttpsPeer((request, response) => {
+const testDatabase = await sharedByTests(createTestDatabase());
+const host = await sharedByTests(
+  startHttpsPeer((request, response) => {
     asked.push(JSON.stringify(request.headers));
     respond(response);
-  });
-  service = await startAuthorizationService(testDatabase.database, {
+  }),
+);
+const service = await sharedByTests(
+  startAuthorizationService(testDatabase.database, {
     clock,
     clientLogos: 'proxy',
     outbound: loopbackOutbound([host], { clock }),
-  });
+  }),
+);
+
+beforeAll(async () => {
   await service.person('alice');
-});
-afterAll(async () => {
-  await service.close();
-  await host.stop();
-  await testDatabase.drop();
 });
 beforeEach(() => {
   asked = [];

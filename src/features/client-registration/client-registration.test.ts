@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assertionFields, newClientKey } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const BODY = {
   client_name: 'Example',
@@ -22,14 +23,8 @@ interface Answer {
 }
 
 const clock = new FakeClock();
-let service: TestService;
 
-beforeAll(async () => {
-  service = await startService(HIGH_LIMIT, { clock });
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = await sharedByTests(startService(HIGH_LIMIT, { clock }));
 
 async function post(
   body: unknown,

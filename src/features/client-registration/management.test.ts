@@ -1,25 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, insertUser, sql } from '#test/support/fixtures.ts';
 import { manage, REGISTRATION, registerManaged, signInWith } from '#test/support/managed-clients.ts';
-import { basic, type OAuthService, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { basic, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const UNKNOWN_TOKEN = 'mgt_0123456789ABCDEFGHIJabcdefghij_0nvfCE';
 
-let db: TestDatabase;
-let service: OAuthService;
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
-});
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
 
 async function count(table: string, client: ClientId): Promise<number> {
   const [row] = await sql<{ count: number }>(

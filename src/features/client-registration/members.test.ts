@@ -4,9 +4,10 @@
  * that none is forgotten here.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MetadataMembers } from '#protocol/oauth/metadata-members.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const HIGH_LIMIT = { rate_limiting: { client_registration: { per_ip: { burst: 100_000, per_second: 1000 } } } };
 const CALLBACK = 'https://app.example/cb';
@@ -160,12 +161,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 const REQUIRED = ['client_uri', 'redirect_uris'];
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService(HIGH_LIMIT);
-});
-afterAll(async () => await service.stop());
+const service = await sharedByTests(startService(HIGH_LIMIT));
 
 interface Answer {
   readonly status: number;

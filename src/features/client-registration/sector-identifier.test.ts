@@ -1,33 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { createTestDatabase } from '#test/support/database.ts';
+import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
 import { manage, REGISTRATION, registerManaged } from '#test/support/managed-clients.ts';
-import { type MachineAnswer, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+import { type MachineAnswer, startOAuthService } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const HOSTS = ['https://app.example.org/callback', 'https://www.app.example.org/callback'];
-
-let db: TestDatabase;
-let service: OAuthService;
-let peer: HttpsPeer;
 let list: string;
 let fetches = 0;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  peer = await startHttpsPeer((_, response) => {
+const db = await sharedByTests(createTestDatabase());
+const peer = await sharedByTests(
+  startHttpsPeer((_, response) => {
     fetches += 1;
     response.setHeader('content-type', 'application/json').end(list);
-  });
-  service = await startOAuthService(db.database, { outbound: loopbackOutbound([peer]) });
-});
+  }),
+);
+const service = await sharedByTests(startOAuthService(db.database, { outbound: loopbackOutbound([peer]) }));
 beforeEach(() => {
   list = JSON.stringify([...HOSTS, 'https://another.example/callback']);
   fetches = 0;
-});
-afterAll(async () => {
-  await service.close();
-  await peer.stop();
-  await db.drop();
 });
 
 function pairwise(path: string, origin = peer.origin) {

@@ -10,9 +10,10 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
 import { headerRecord } from '#test/support/header-record.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { readZip } from '#test/support/read-zip.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -23,7 +24,6 @@ const HOUR = 3600;
 const DAY = 24 * HOUR;
 
 const clock = new FakeClock();
-let mails: Mails;
 let service: TestService;
 let settings: Readonly<Record<string, unknown>>;
 let count = 0;
@@ -32,8 +32,9 @@ let person: GraphqlClient;
 let username: string;
 let userId: UserId;
 
+const mails = await sharedByTests(startMails());
+
 beforeAll(async () => {
-  mails = await startMails();
   settings = {
     rate_limiting: { graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT }, login: { per_ip: HIGH_LIMIT } },
     clients: [chatClientSettings(CLIENT)],
@@ -45,7 +46,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await mails.stop();
 });
 
 beforeEach(async () => {

@@ -1,10 +1,11 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { RequestLine } from '#test/support/log-expression.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const TV = '01JD3Q5Z8W2N4K6M7P9R0S1TTV';
@@ -44,16 +45,14 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
 let browsers = 0;
 
+const BEHIND_PROXY = { trusted_proxies: ['127.0.0.1'], client_ip_header: 'x-forwarded-for' };
+const service = await sharedByTests(startService({ ...SETTINGS, http: BEHIND_PROXY }, { clock }));
+
 beforeAll(async () => {
-  service = await startService({ ...SETTINGS, http: BEHIND_PROXY }, { clock });
   for (const username of ['amira', 'bruno', 'adele']) await service.registerUser(username, PASSWORD);
 });
-afterAll(async () => await service.stop());
-
-const BEHIND_PROXY = { trusted_proxies: ['127.0.0.1'], client_ip_header: 'x-forwarded-for' };
 
 interface Answer {
   readonly status: number;

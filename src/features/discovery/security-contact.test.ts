@@ -1,17 +1,16 @@
 /** Where to report vulnerabilities (RFC 9116, security S-174). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeClock } from '#test/support/fake-clock.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PATH = '/.well-known/security.txt';
 
 const clock = new FakeClock();
-let service: TestService;
 
-beforeAll(async () => {
-  service = await startService({ branding: { security_contact: 'mailto:security@example.org' } }, { clock });
-});
-afterAll(async () => await service.stop());
+const service = await sharedByTests(
+  startService({ branding: { security_contact: 'mailto:security@example.org' } }, { clock }),
+);
 
 async function ask(headers: Record<string, string> = {}, of = service, path = PATH) {
   return await fetch(of.address + path, { headers });

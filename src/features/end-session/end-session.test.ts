@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/keys/signing-keys.ts';
 import { newId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   responseOf,
   startAuthorizationService,
@@ -12,24 +11,23 @@ import {
 } from '#test/support/authorization-service.ts';
 import type { Browser, Shown } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const BACK = 'https://app.example.org/signed-out';
 const BACK_WITH_QUERY = 'https://app.example.org/bye?from=latchkey';
 const SIGNED_OUT_PAGE = `${AUTHORIZATION_ISSUER}oauth2/logout`;
 const SECRET = 'the secret of the client';
-
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
 let client: ClientId;
 let otherClient: ClientId;
 let nativeClient: ClientId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   const metadata = { client_name: { '': 'Harbour' }, post_logout_redirect_uris: [BACK, BACK_WITH_QUERY] };
   client = await service.client({ secret: SECRET, metadata });
   service.clock.advanceSeconds(1);
@@ -43,11 +41,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await sql(testDatabase.database, 'update users set locked_at = null');
   await sql(testDatabase.database, 'delete from audit_events');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 interface SignedIn {

@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 
 const PASSWORD = 'correct horse battery staple';
 
-let testDatabase: TestDatabase;
-let service: PageService;
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(
+  startPages(testDatabase.database, {
+    unusedBrowserSessionsSeconds: 3600,
+  }),
+);
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database, {
-    unusedBrowserSessionsSeconds: 3600,
-  });
   await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
 });
 
 async function signedIn(at: PageService): Promise<Browser> {

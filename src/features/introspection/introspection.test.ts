@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
   basic,
@@ -9,11 +9,11 @@ import {
   HOMESERVER_SECRET,
   type MachineAnswer,
   member,
-  type OAuthService,
   type SignedIn,
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const SCOPE = [
@@ -21,19 +21,13 @@ const SCOPE = [
   'urn:chat:org.chat.msc2967.client:api:*',
   'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ',
 ];
-
-let db: TestDatabase;
-let service: OAuthService;
 let client: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
   client = await service.client();
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
 });
 
 async function signedIn(

@@ -1,23 +1,12 @@
 /** The username that an application suggests for sign-in (browser-flows 3.2.1). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type PageService, startPages } from '#test/support/page-service.ts';
+import { describe, expect, test } from 'vitest';
+import { createTestDatabase } from '#test/support/database.ts';
+import { startPages } from '#test/support/page-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
-let testDatabase: TestDatabase;
-let service: PageService;
-let withoutEmail: PageService;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
-  withoutEmail = await startPages(testDatabase.database, { isEmailAllowed: false });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await withoutEmail.stop();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
+const withoutEmail = await sharedByTests(startPages(testDatabase.database, { isEmailAllowed: false }));
 
 async function proposed(hint: string, at = service): Promise<string | undefined> {
   const { forms } = await at.browser().get(`/login?login_hint=${encodeURIComponent(hint)}`);

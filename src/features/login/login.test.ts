@@ -1,28 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import type { Shown } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
-
-let testDatabase: TestDatabase;
-let service: PageService;
 let amira: UserId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
   const add = (username: string, account: Parameters<typeof insertTestAccount>[1] | object = {}) => {
     return insertTestAccount(testDatabase.database, { username, password: PASSWORD, ...account });
   };
@@ -30,11 +29,6 @@ beforeAll(async () => {
   await insertTestAccount(testDatabase.database, { username: 'passwordless' });
   await add('locked', { isLocked: true });
   await add('gone', { isDeactivated: true });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
 });
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {

@@ -1,35 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import type { Deviations, KeyKind, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
 import { givePasskey, type PasskeyRequest, passkeyOptions } from '#test/support/passkeys.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
 const TARGET = 'kind=change_password';
 const LOGIN = `/login/passkey?${TARGET}`;
-
-let testDatabase: TestDatabase;
-let service: PageService;
 let people = 0;
 let username: string;
 let user: UserId;
 let key: PasskeyAuthenticator;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
-});
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
 beforeEach(async () => {
   service.clock.advanceSeconds(3600);
   people += 1;

@@ -5,7 +5,8 @@ import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
@@ -13,7 +14,6 @@ const LINK_ID = newId<'upstream-link'>(Date.UTC(2026, 5, 1));
 const PASSWORD = 'correct horse battery staple';
 
 const clock = new FakeClock();
-let peer: UpstreamPeer;
 /** With passwords and both providers. */
 let open: TestService;
 /** Without passwords, with one provider. */
@@ -25,8 +25,9 @@ let unnamed: TestService;
 /** Without any sign-in method. */
 let closed: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const both = [
     { id: ID, human_name: 'Harbour', ...shared },
@@ -71,7 +72,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const service of [single, several, unnamed, closed, open]) await service.stop();
-  await peer.stop();
 });
 
 function browserAt(service: TestService, cookies?: ReadonlyMap<string, string>): Browser {

@@ -26,18 +26,17 @@ import {
 import type { Browser } from '#test/support/browser.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { TEST_KEYS, until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const SECRET = 'the secret of the client';
 const CALLBACK = 'https://app.example.org/callback';
-
-let testDatabase: TestDatabase;
 let second: OpenDatabase;
 let service: AuthorizationService;
 let party: HttpsPeer;
@@ -51,8 +50,9 @@ let people = 0;
 let client: ClientId;
 let silentClient: ClientId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   const connection = parseConnectionUri(testDatabase.connectionString);
   second = await openDatabase({ connection, log: silentLog, clock: { now: () => Date.now() } });
   service = await startAuthorizationService(testDatabase.database);
@@ -75,7 +75,6 @@ afterAll(async () => {
   await service.close();
   await party.stop();
   await second.close();
-  await testDatabase.drop();
 });
 beforeEach(async () => {
   people += 1;

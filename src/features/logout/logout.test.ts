@@ -1,34 +1,28 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type PageService, startPages } from '#test/support/page-service.ts';
+import { startPages } from '#test/support/page-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
-
-let testDatabase: TestDatabase;
-let service: PageService;
 let amira: UserId;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
   amira = await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
 });
 
 afterEach(async () => {
   await sql(testDatabase.database, 'delete from user_sessions');
   await sql(testDatabase.database, 'update users set locked_at = null');
-});
-
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
 });
 
 async function signedIn(): Promise<Browser> {

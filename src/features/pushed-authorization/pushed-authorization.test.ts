@@ -4,6 +4,7 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { RequestLine } from '#test/support/log-expression.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const WEB = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
 const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T0T';
@@ -36,14 +37,13 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let service: TestService;
 let browsers = 0;
 
+const service = await sharedByTests(startService(SETTINGS, { clock }));
+
 beforeAll(async () => {
-  service = await startService(SETTINGS, { clock });
   await service.registerUser('amira', PASSWORD);
 });
-afterAll(async () => await service.stop());
 
 interface Answer {
   readonly status: number;

@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
-  type AuthorizationService,
   authorizeUrl,
   grantIdOf,
   PASSWORD,
   responseOf,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const REAUTH = { action: '/reauth' };
 
-let testDatabase: TestDatabase;
-let service: AuthorizationService;
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startAuthorizationService(testDatabase.database));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startAuthorizationService(testDatabase.database);
   await service.person('alice');
-});
-
-afterAll(async () => {
-  await service.close();
-  await testDatabase.drop();
 });
 
 async function authentications(username: string): Promise<number> {

@@ -1,40 +1,27 @@
 /** Recovery emails, as the recipient's server receives them (browser-flows 7.1, 11.2, 11.3). */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+
 import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { queryTicket, recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { type PageService, type RecoveryOptions, startPages } from '#test/support/page-service.ts';
 import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let mails: Mails;
-let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  mails = await startMails();
-  service = await start({});
-});
-
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(start({}));
 
 async function start(recovery: RecoveryOptions, email: Partial<Mails['config']> = {}): Promise<PageService> {
   return await startPages(testDatabase.database, {

@@ -1,36 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { issueRecoveryTicket } from '#domain/account-changes/issue-recovery-ticket.ts';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const OLD = 'correct horse battery staple';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator }, recovery: {} });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(startPages(testDatabase.database, { registration: { estimator }, recovery: {} }));
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
   const own = { clock: service.clock, registration: { estimator }, recovery: {}, ...options };

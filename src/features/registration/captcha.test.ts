@@ -1,38 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaptchaConfig } from '#config/sections/captcha.ts';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+
 import { Secret } from '#platform/base/secret.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { type CaptchaPeer, startCaptchaPeer } from '#test/support/captcha.ts';
+import { startCaptchaPeer } from '#test/support/captcha.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const HOST = 'auth.example.org';
 const KEYS = { siteKey: 'site-key', secretKey: new Secret('secret-key') };
 const TURNSTILE: CaptchaConfig = { service: 'cloudflare_turnstile', ...KEYS, forms: ['register'] };
 const FIELDS = { password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
 const SOLVED = 'cf-turnstile-response';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let peer: CaptchaPeer;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  peer = await startCaptchaPeer();
-});
-
-afterAll(async () => {
-  await peer.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const peer = await sharedByTests(startCaptchaPeer());
 
 beforeEach(() => {
   peer.asked.length = 0;

@@ -1,30 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+
 import { Secret } from '#platform/base/secret.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { beginRegistration, openEstimator, registerCompletely, registerUpToFinish } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const SECRET = 'shared-secret-of-the-test';
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let homeserver: StandInHomeserver;
 let service: PageService;
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const homeserver = await sharedByTests(startStandInHomeserver(SECRET));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  homeserver = await startStandInHomeserver(SECRET);
   homeserver.state.exclusive = /^bridge-/;
   service = await startPages(testDatabase.database, {
     registration: { estimator },
@@ -41,9 +36,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await homeserver.stop();
-  await estimator.close();
-  await testDatabase.drop();
 });
 
 async function rows<Row extends object>(text: string, ...params: unknown[]): Promise<Row[]> {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import {
@@ -16,6 +16,7 @@ import {
   registerUpToFinish,
 } from '#test/support/registering.ts';
 import { until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
@@ -23,23 +24,14 @@ const ORIGIN = 'https://auth.example.org';
 const NOT_BANNED = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 const namePolicy = { bannedUsernames: { ...NOT_BANNED, literals: ['admin'], prefixes: ['mod-'] } };
 
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(startPages(testDatabase.database, { registration: { estimator, namePolicy } }));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator, namePolicy } });
   await insertTestAccount(testDatabase.database, { username: 'alice', password: 'correct horse battery staple' });
   await insertTestAccount(testDatabase.database, { username: 'gone', isDeactivated: true });
   await insertTestAccount(testDatabase.database, { username: 'Mixed' });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
 });
 
 type Registration = NonNullable<PageServiceOptions['registration']>;

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { describe, expect, test } from 'vitest';
+
 import { newId } from '#platform/base/ids.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import {
@@ -16,26 +16,15 @@ import {
   registerCompletely,
   registerUpToFinish,
 } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const UNKNOWN = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator } });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(startPages(testDatabase.database, { registration: { estimator } }));
 
 type Registration = NonNullable<PageServiceOptions['registration']>;
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { registrationTokenHmac } from '#domain/accounts/registrations/registration-token.ts';
 import { openSecretKeys, type SecretKeys } from '#domain/keys/secret-keys.ts';
@@ -8,32 +8,26 @@ import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { beginRegistration, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const DAY = 86_400;
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let service: PageService;
 let secretKeys: SecretKeys;
 let issued = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  service = await startPages(testDatabase.database, { registration: { estimator, isTokenRequired: true } });
-  secretKeys = await openSecretKeys({ ...service, database: testDatabase.database });
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const service = await sharedByTests(
+  startPages(testDatabase.database, { registration: { estimator, isTokenRequired: true } }),
+);
 
-afterAll(async () => {
-  await service.stop();
-  await estimator.close();
-  await testDatabase.drop();
+beforeAll(async () => {
+  secretKeys = await openSecretKeys({ ...service, database: testDatabase.database });
 });
 
 /** Another instance, with its own connections to the same database. */

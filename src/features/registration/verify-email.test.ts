@@ -1,12 +1,12 @@
 /** Registration with an email address, which is verified with a code (browser-flows 5.3, 5.6, 5.9, 6). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { describe, expect, test } from 'vitest';
+
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type Mails, type ReceivedMail, startMails } from '#test/support/mails.ts';
+import { type ReceivedMail, startMails } from '#test/support/mails.ts';
 import {
   type PageService,
   type PageServiceOptions,
@@ -14,30 +14,17 @@ import {
   startPages,
 } from '#test/support/page-service.ts';
 import { beginRegistration, codeSentTo, NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const ORIGIN = 'https://auth.example.org';
 
 const NO_TEXTS = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let mails: Mails;
-let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  mails = await startMails();
-  service = await start({ tosUri: 'https://example.org/terms' });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await mails.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const mails = await sharedByTests(startMails());
+const service = await sharedByTests(start({ tosUri: 'https://example.org/terms' }));
 
 async function start(
   registration: Partial<RegistrationOptions> = {},

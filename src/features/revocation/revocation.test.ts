@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { cleanUpAll } from '#test/support/clean-up.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import {
-  basic,
-  CLIENT_SECRET,
-  type MachineAnswer,
-  member,
-  type OAuthService,
-  startOAuthService,
-} from '#test/support/oauth-service.ts';
+import { basic, CLIENT_SECRET, type MachineAnswer, member, startOAuthService } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
-let db: TestDatabase;
-let service: OAuthService;
 let client: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
   client = await service.client();
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
 });
 
 async function signedIn(): Promise<{ accessToken: string; refreshToken: string }> {

@@ -5,31 +5,23 @@ import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { givePasskey } from '#test/support/passkeys.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
 const TARGET = 'kind=change_password';
-
-let testDatabase: TestDatabase;
-let service: PageService;
 let people = 0;
 let username: string;
 let user: UserId;
 let app: AuthenticatorApp;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  service = await startPages(testDatabase.database);
-});
-afterAll(async () => {
-  await service.stop();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startPages(testDatabase.database));
 beforeEach(async () => {
   service.clock.advanceSeconds(3600);
   people += 1;

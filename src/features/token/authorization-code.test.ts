@@ -1,47 +1,33 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertBrowserSession, insertFulfilledGrant, insertUser, sql } from '#test/support/fixtures.ts';
-import {
-  basic,
-  CLIENT_SECRET,
-  member,
-  type OAuthService,
-  startOAuthService,
-  TEST_ISSUER,
-} from '#test/support/oauth-service.ts';
+import { basic, CLIENT_SECRET, member, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const DEVICE_SCOPE = ['urn:chat:client:api:*', 'urn:chat:client:device:ABCDEFGHIJ'];
-
-let db: TestDatabase;
-let secondDatabase: OpenDatabase;
-let service: OAuthService;
-let second: OAuthService;
 let client: ClientId;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  secondDatabase = await openDatabase({
+const db = await sharedByTests(createTestDatabase());
+const secondDatabase = await sharedByTests(
+  openDatabase({
     connection: parseConnectionUri(db.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
-  });
-  service = await startOAuthService(db.database);
-  second = await startOAuthService(secondDatabase, { clock: service.clock });
+  }),
+);
+const service = await sharedByTests(startOAuthService(db.database));
+const second = await sharedByTests(startOAuthService(secondDatabase, { clock: service.clock }));
+
+beforeAll(async () => {
   client = await service.client();
-});
-afterAll(async () => {
-  await service.close();
-  await second.close();
-  await secondDatabase.close();
-  await db.drop();
 });
 
 describe('token endpoint: authorization_code', () => {

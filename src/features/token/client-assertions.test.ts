@@ -1,44 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { type AssertionParts, assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import {
-  basic,
-  member,
-  type OAuthService,
-  startOAuthService,
-  TEST_ISSUER,
-  unusedId,
-} from '#test/support/oauth-service.ts';
+import { basic, member, startOAuthService, TEST_ISSUER, unusedId } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const SECRET = 'a secret that signs assertions, of more than sixty-four bytes in all';
 const TOKEN_ENDPOINT = `${TEST_ISSUER}oauth2/token`;
 const GRANT = { grant_type: 'client_credentials' };
-
-let db: TestDatabase;
-let service: OAuthService;
-let other: OAuthService;
 let key: ClientKey;
 let keyClient: ClientId;
 let secretClient: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+const other = await sharedByTests(startOAuthService(db.database, { clock: service.clock }));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
-  other = await startOAuthService(db.database, { clock: service.clock });
   key = await newClientKey('one');
   keyClient = await clientWith({ jwks: { keys: [key.publicJwk] } });
   secretClient = await service.client({
     secret: SECRET,
     metadata: { token_endpoint_auth_method: 'client_secret_jwt' },
   });
-});
-afterAll(async () => {
-  await other.close();
-  await service.close();
-  await db.drop();
 });
 
 async function clientWith(metadata: object): Promise<ClientId> {

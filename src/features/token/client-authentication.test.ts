@@ -1,31 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { basic, CLIENT_SECRET, type OAuthService, startOAuthService, unusedId } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
 const GRANT = { grant_type: 'client_credentials' };
-
-let db: TestDatabase;
-let service: OAuthService;
 let basicClient: ClientId;
 let postClient: ClientId;
 let publicClient: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
   basicClient = await service.client();
   postClient = await service.client({
     secret: CLIENT_SECRET,
     metadata: { token_endpoint_auth_method: 'client_secret_post' },
   });
   publicClient = await service.client({});
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
 });
 
 function rawBasic(text: string | Buffer): string {

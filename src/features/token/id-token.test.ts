@@ -1,32 +1,27 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
   CLIENT_SECRET,
   type MachineAnswer,
   member,
-  type OAuthService,
   type SignedIn,
   startOAuthService,
   TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
 
-let db: TestDatabase;
-let service: OAuthService;
 let client: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+const service = await sharedByTests(startOAuthService(db.database));
+
 beforeAll(async () => {
-  db = await createTestDatabase();
-  service = await startOAuthService(db.database);
   client = await service.client();
-});
-afterAll(async () => {
-  await service.close();
-  await db.drop();
 });
 
 const PROFILE = ['preferred_username', 'name', 'locale', 'updated_at', 'email', 'email_verified'];

@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
-import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
-import { type OAuthService, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const clock = new FakeClock();
-let db: TestDatabase;
-let peer: HttpsPeer;
-let service: OAuthService;
 let published: readonly unknown[] | undefined;
 let asked = 0;
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  peer = await startHttpsPeer((_request, response) => {
+const db = await sharedByTests(createTestDatabase());
+const peer = await sharedByTests(
+  startHttpsPeer((_request, response) => {
     asked += 1;
     response.writeHead(published === undefined ? 503 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ keys: published }));
-  });
-  service = await startOAuthService(db.database, { clock, outbound: loopbackOutbound([peer], { clock }) });
-});
-afterAll(async () => {
-  await service.close();
-  await peer.stop();
-  await db.drop();
-});
+  }),
+);
+const service = await sharedByTests(
+  startOAuthService(db.database, { clock, outbound: loopbackOutbound([peer], { clock }) }),
+);
 
 test('finds a key replaced under the same kid, with at most one request a minute', async () => {
   const [former, next] = [await newClientKey('same'), await newClientKey('same')];

@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
-let db: TestDatabase;
 let service: OAuthService;
 let client: ClientId;
 let adminClient: ClientId;
 
+const db = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  db = await createTestDatabase();
   const first = await startOAuthService(db.database);
   adminClient = await first.client();
   await first.close();
@@ -19,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  await db.drop();
 });
 
 describe('token endpoint', () => {

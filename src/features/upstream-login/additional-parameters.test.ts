@@ -4,7 +4,8 @@ import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const CLIENT_ID = newId(1);
 const CALLBACK = 'https://app.example/callback';
@@ -15,13 +16,12 @@ const PLAIN = newId(4);
 const ECHO = newId(5);
 const SETTINGS = { rate_limiting: { upstream: { per_ip: { burst: 100_000 } } } };
 const CLIENTS = [{ client_id: CLIENT_ID, client_auth_method: 'none', redirect_uris: [CALLBACK], first_party: true }];
-
-let peer: UpstreamPeer;
 let clock: FakeClock;
 let service: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   clock = new FakeClock(Date.now());
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   service = await startService(
@@ -53,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 
 function newBrowser(): Browser {

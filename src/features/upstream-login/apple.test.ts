@@ -1,21 +1,19 @@
 /** Sign in with Apple: the secret generated for each request, and the posted response (browser-flows 8.1, 8.7). */
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { linkAccount } from '#test/support/link-account.ts';
-import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-let peer: UpstreamPeer;
-let service: TestService;
-
-beforeAll(async () => {
-  peer = await startUpstreamPeer();
-  service = await startService({
+const peer = await sharedByTests(startUpstreamPeer());
+const service = await sharedByTests(
+  startService({
     upstream_oauth2: {
       providers: [
         {
@@ -34,13 +32,12 @@ beforeAll(async () => {
         },
       ],
     },
-  });
+  }),
+);
+
+beforeAll(async () => {
   const userId = await service.registerUser('amira', 'correct horse battery staple');
   await linkAccount(service.database, { providerId: ID, userId, subject: '001234.abc.5678' });
-});
-afterAll(async () => {
-  await service.stop();
-  await peer.stop();
 });
 
 async function signIn(): Promise<Browser> {

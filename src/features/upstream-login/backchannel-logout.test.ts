@@ -9,6 +9,7 @@ import { loginTokenOf } from '#test/support/chat-sso.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
@@ -29,15 +30,13 @@ const SECRET = 'a secret that both sides know, and nobody else';
 const PASSWORD = 'correct horse battery staple';
 const HOMESERVER_SECRET = 'what the homeserver shares';
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-
-let peer: UpstreamPeer;
-let other: UpstreamPeer;
 let service: TestService;
 let second: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+const other = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
-  other = await startUpstreamPeer();
   const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
   const app = { client_auth_method: 'client_secret_basic', client_secret: SECRET, redirect_uris: [CALLBACK] };
   const settings = {
@@ -67,8 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await second.stop();
   await service.stop();
-  await peer.stop();
-  await other.stop();
 });
 afterEach(async () => {
   peer.handlers.clear();

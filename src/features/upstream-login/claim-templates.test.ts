@@ -3,7 +3,8 @@ import { newId } from '#platform/base/ids.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const SECRET = 'a secret that both sides know, and nobody else';
 const SHARED = {
@@ -16,12 +17,11 @@ const NAMED = newId(2);
 const BOTH = newId(3);
 const CALLED_BACK = newId(4);
 const IDS = [NUMBERED, NAMED, BOTH, CALLED_BACK];
-
-let peer: UpstreamPeer;
 let service: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const withoutOpenid = {
     discovery_mode: 'disabled',
     scope: 'read:user',
@@ -77,7 +77,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 
 function newBrowser(): Browser {

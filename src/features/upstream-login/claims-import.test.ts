@@ -5,7 +5,8 @@ import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ACTIONS = ['ignore', 'suggest', 'force', 'require'] as const;
 const CONFLICTS = ['fail', 'add', 'set', 'replace'] as const;
@@ -30,13 +31,12 @@ const IMPORTS = new Map<string, Readonly<Record<string, unknown>>>([
 ]);
 const IDS = new Map([...IMPORTS.keys()].map((name, index) => [name, newId<'upstream-provider'>(index + 1)]));
 const OTHER_ID = newId(1000);
-
-let peer: UpstreamPeer;
 let service: TestService;
 let count = 0;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const unlimited = { burst: 100_000, per_second: 100_000 };
   service = await startService({
@@ -60,7 +60,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 
 type Claims = Readonly<Record<string, unknown>>;

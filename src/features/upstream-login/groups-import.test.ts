@@ -6,21 +6,21 @@ import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const USUAL = newId(1);
 const PREFIXED = newId(2);
 const IGNORED = newId(3);
 const MIXED = newId(4);
-
-let peer: UpstreamPeer;
 let service: TestService;
 let subject: string;
 let user: string;
 let count = 0;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const groups = (template?: string) => ({ groups: { action: 'force', ...(template !== undefined && { template }) } });
   service = await startService({
@@ -41,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 beforeEach(async () => {
   count += 1;

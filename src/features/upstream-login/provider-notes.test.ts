@@ -5,7 +5,8 @@ import { newId } from '#platform/base/ids.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const GITHUB = newId(1);
 const FACEBOOK = newId(2);
@@ -14,12 +15,11 @@ const APPLE = newId(4);
 const IDS = [GITHUB, FACEBOOK, ENTRA, APPLE];
 const TENANT = '9188040d-6c67-4c5b-b112-36a304b66dad';
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-
-let peer: UpstreamPeer;
 let service: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const endpoints = {
     discovery_mode: 'disabled',
     authorization_endpoint: `${peer.issuer}/authorize`,
@@ -89,7 +89,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 afterEach(() => {
   peer.handlers.clear();

@@ -3,19 +3,19 @@ import { newId } from '#platform/base/ids.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 
 const [PLAIN, SET, ADD] = [newId<'upstream-provider'>(1), newId<'upstream-provider'>(2), newId<'upstream-provider'>(3)];
 const ROUNDS = 100;
-
-let peer: UpstreamPeer;
 let one: TestService;
 /** Another instance on the same database. */
 let other: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const unlimited = { burst: 1_000_000, per_second: 1_000_000 };
   const imports = (on_conflict: string) => ({ localpart: { action: 'force', on_conflict } });
@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await other.stop();
   await one.stop();
-  await peer.stop();
 });
 
 function browsers(): readonly [Browser, Browser] {

@@ -4,22 +4,22 @@ import { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
-import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const TOKEN_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
 const CLOSED_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AD';
 const UNKNOWN_ID = '01HZX7T3Q8V3M5N6P7R8S9T0ZZ';
 const PASSWORD = 'correct horse battery staple';
-
-let peer: UpstreamPeer;
 let service: TestService;
 let settings: Readonly<Record<string, unknown>>;
 let count = 0;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   const shared = { issuer: peer.issuer, client_id: 'latchkey', client_secret: 'x'.repeat(32) };
   const provider = { ...shared, token_endpoint_auth_method: 'client_secret_basic' };
   settings = {
@@ -41,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
 });
 
 test('rejects a name taken at the homeserver, and starts nothing while it does not respond (browser-flows 5.5)', async () => {

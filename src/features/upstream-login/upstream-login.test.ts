@@ -6,6 +6,7 @@ import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import {
   type PeerAnswer,
   startUpstreamPeer,
@@ -22,13 +23,12 @@ const INFO_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AF';
 const CLOSED_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AG';
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'a secret that both sides know, and nobody else';
-
-let peer: UpstreamPeer;
 let other: UpstreamPeer;
 let service: TestService;
 
+const peer = await sharedByTests(startUpstreamPeer());
+
 beforeAll(async () => {
-  peer = await startUpstreamPeer();
   other = await startUpstreamPeer();
   const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
   service = await startService(
@@ -58,7 +58,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await peer.stop();
   await other.stop();
 });
 afterEach(() => {

@@ -1,11 +1,12 @@
 import { h } from 'preact';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { contentSecurityPolicy, type FormActions } from '#browser/page-headers.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
+import { startRouteServer } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { json, redirect } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 
@@ -73,12 +74,7 @@ const routes: Route[] = [
 function headerOf(reply: string, name: string): string | undefined {
   return new RegExp(`^${name}: (.*)\r$`, 'im').exec(reply)?.[1];
 }
-
-let service: RouteServer;
-beforeAll(async () => {
-  service = await startRouteServer(routes);
-});
-afterAll(() => service.close());
+const service = await sharedByTests(startRouteServer(routes));
 
 function send(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(service.origin + path, { method, headers, redirect: 'manual' });

@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { Agent, fetch } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Secret } from '#platform/base/secret.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { FrameClient } from '#test/support/http2-frames.ts';
@@ -22,6 +22,7 @@ import {
   until,
 } from '#test/support/route-server.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { Connection } from './connection.ts';
 import { serveHttp2 } from './http2-connection.ts';
 import type { Http2Response } from './http2-messages.ts';
@@ -94,13 +95,7 @@ async function start(limits: RouteServerOptions['limits'] = {}): Promise<RouteSe
   return await startRouteServer(ROUTES, { http: { listeners }, limits });
 }
 
-let server: RouteServer;
-
-beforeAll(async () => {
-  server = await start();
-});
-
-afterAll(async () => await server.close());
+const server = await sharedByTests(start());
 
 function client({ port }: RouteServer = server): ClientHttp2Session {
   const session = connect(`https://${NAME}:${port}`, {

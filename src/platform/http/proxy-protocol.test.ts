@@ -1,9 +1,10 @@
 import { connect as connectTls } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseCidr } from '#platform/base/ip-address.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ListenerOptions } from './http-options.ts';
 import { plainText } from './response.ts';
 import type { Route } from './route.ts';
@@ -37,13 +38,7 @@ async function start(
   });
 }
 
-let server: RouteServer;
-
-beforeAll(async () => {
-  server = await start();
-});
-
-afterAll(async () => await server.close());
+const server = await sharedByTests(start());
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { REQUEST_LINE } from '#test/support/log-expression.ts';
 import { leastOf } from '#test/support/measuring.ts';
-import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
+import { startRouteServer, until } from '#test/support/route-server.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { json } from './response.ts';
 import type { Route } from './route.ts';
@@ -49,12 +50,7 @@ const routes: Route[] = [
 function page(method: 'GET', path: string, handle: Route['handle'], more: Partial<Route> = {}): Route {
   return { method, path, resource: 'human', errorFormat: 'page', handle, ...more };
 }
-
-let service: RouteServer;
-beforeAll(async () => {
-  service = await startRouteServer(routes);
-});
-afterAll(() => service.close());
+const service = await sharedByTests(startRouteServer(routes));
 
 interface Line {
   readonly [name: string]: string | undefined;

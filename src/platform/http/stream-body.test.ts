@@ -1,10 +1,11 @@
 /** Bodies that are sent part by part (administration A-19). */
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { delay } from '#platform/base/tasks.ts';
-import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
+import { startRouteServer, until } from '#test/support/route-server.ts';
 import type { Route } from './route.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PART = '#'.repeat(100_000);
 const PARTS = 400;
@@ -36,12 +37,7 @@ const ROUTES: Route[] = [
   { ...shared, method: 'GET', path: '/long', handle: () => ({ status: 200, headers, body: parts(PARTS) }) },
   { ...shared, method: 'GET', path: '/empty', handle: () => ({ status: 200, headers, body: parts(0) }) },
 ];
-
-let server: RouteServer;
-beforeAll(async () => {
-  server = await startRouteServer(ROUTES);
-});
-afterAll(() => server.close());
+const server = await sharedByTests(startRouteServer(ROUTES));
 beforeEach(() => {
   [made, ended, failing, beforePart] = [0, 0, undefined, undefined];
   server.lines.length = 0;

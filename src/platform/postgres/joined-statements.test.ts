@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { currentTask, type Task } from '#platform/base/tasks.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { StatementError } from './failures.ts';
 import { joinableWrite } from './joinable-write.ts';
 import { lookup } from './lookup.ts';
 import { ms, statement } from './statement.ts';
 
-let testDatabase: TestDatabase;
 /** It tells of every statement. */
 const log = new RecordingLog({ level: 'trace' });
 
@@ -32,8 +32,9 @@ const endOthers = statement<unknown, Record<string, never>>(
     where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%pg_sleep%'`,
 );
 
+const testDatabase = await sharedByTests(createTestDatabase({ log }));
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase({ log });
   const put = statement<unknown, { readonly key: string; readonly value: Buffer }>(
     'test.put',
     'insert into server_state (key, value) values (:key::text, :value::bytea)',
@@ -42,7 +43,6 @@ beforeAll(async () => {
     await testDatabase.database.execute(put, { key, value: Buffer.from(`value of ${key}`) });
   }
 });
-afterAll(() => testDatabase.drop());
 
 const PAUSE_SECONDS = 0.1;
 

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { bankCurrentStretch, currentTask } from '#platform/base/tasks.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { isUniqueViolation, StatementError } from './failures.ts';
 import { ms, type NoParameters, statement } from './statement.ts';
 
-let testDatabase: TestDatabase;
 const log = new RecordingLog();
 
 const putState = statement<unknown, { readonly key: string; readonly value: Buffer }>(
@@ -24,10 +24,7 @@ const sleep = statement<unknown, { readonly seconds: number }>(
   'select pg_sleep(:seconds::float8)',
 );
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase({ log, slowStatementSeconds: 0.2 });
-});
-afterAll(() => testDatabase.drop());
+const testDatabase = await sharedByTests(createTestDatabase({ log, slowStatementSeconds: 0.2 }));
 
 describe('values', () => {
   const everyKind = statement<

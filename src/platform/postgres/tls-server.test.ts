@@ -1,11 +1,12 @@
 import { appendFileSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { uriConnection } from '#config/uri-connection.ts';
 import { administer } from '#test/support/administer.ts';
-import { startPostgresServer, type TestServer, waitUntil } from '#test/support/postgres-server.ts';
+import { startPostgresServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { connect, connectWithRetries } from './connect.ts';
 
 const ACCESS = `
@@ -17,13 +18,12 @@ hostssl auth by_trust all trust
 
 /** A unique loopback address, because all test servers use the same port. */
 const ADDRESS = `127.${process.pid % 250}.${(process.pid >> 8) % 250}.7`;
-
-let server: TestServer;
 let certificate: string;
 
 /** Starts a server that accepts only TLS, as hosting providers do. */
+const server = await sharedByTests(startPostgresServer({ listen_addresses: ADDRESS }));
+
 beforeAll(async () => {
-  server = await startPostgresServer({ listen_addresses: ADDRESS });
   const [found] = await administer<{ hba: string }>(server.uri, `select current_setting('hba_file') as hba`);
   const hba = found?.hba ?? expect.fail('a server has the file');
   const { uid, gid } = statSync(hba);
@@ -44,8 +44,6 @@ beforeAll(async () => {
   await administer(server.uri, 'select pg_reload_conf()');
   await waitUntil(async () => (await administer<{ ssl: string }>(server.uri, 'show ssl'))[0]?.ssl === 'on', 'TLS');
 });
-
-afterAll(async () => await server.stop());
 
 const PASSWORD = 'p%25ss%2Fw%23rd';
 

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { currentTask, evenWhenOver } from '#platform/base/tasks.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { runTask } from '#test/support/run-task.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { isUniqueViolation } from './failures.ts';
 import { type NoParameters, statement } from './statement.ts';
-
-let testDatabase: TestDatabase;
 
 const create = statement<unknown, NoParameters>(
   'testDatabase.create',
@@ -26,12 +25,12 @@ const add = statement<{ n: number }, { readonly id: number }>(
 );
 const count = statement<{ count: number }, NoParameters>('testDatabase.count', 'select count(*) as count from tally');
 
+const testDatabase = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   await testDatabase.database.execute(create, {});
 });
 beforeEach(() => testDatabase.database.execute(empty, {}));
-afterAll(() => testDatabase.drop());
 
 /** Ends the current task, as the server does when it responds in place of a handler. */
 function endTimeOfTask(): void {

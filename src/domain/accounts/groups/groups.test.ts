@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertUser, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { setGroups } from '../set-groups.ts';
 import { findOrCreateGroups, groupsNamed, namesOfGroups } from './group.ts';
 
 const now = Date.UTC(2026, 0, 5);
-
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await sharedByTests(createTestDatabase());
 
 const inTransaction = <T>(work: Parameters<typeof db.database.transaction<T>>[0]): Promise<T> =>
   db.database.transaction(work);

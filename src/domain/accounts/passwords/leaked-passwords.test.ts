@@ -1,42 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { changePassword, recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
-import { type CaptchaPeer, startCaptchaPeer } from '#test/support/captcha.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { startCaptchaPeer } from '#test/support/captcha.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { textOf } from '#test/support/html-forms.ts';
-import { type Mails, startMails } from '#test/support/mails.ts';
+import { startMails } from '#test/support/mails.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { beginRegistration, NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
-import type { StrengthEstimator } from './strength-estimator.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const FORMER = 'correct horse battery staple';
 const DIGEST = createHash('sha1').update(NEW_PASSWORD).digest('hex').toUpperCase();
 const RANGE = `https://api.pwnedpasswords.com/range/${DIGEST.slice(0, 5)}`;
 const OTHER = `${'0'.repeat(35)}:17`;
-
-let testDatabase: TestDatabase;
-let estimator: StrengthEstimator;
-let mails: Mails;
-let peer: CaptchaPeer;
 let service: PageService;
 let people = 0;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
-  mails = await startMails();
-  peer = await startCaptchaPeer();
-});
-afterAll(async () => {
-  await peer.stop();
-  await mails.stop();
-  await estimator.close();
-  await testDatabase.drop();
-});
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+const mails = await sharedByTests(startMails());
+const peer = await sharedByTests(startCaptchaPeer());
 beforeEach(() => {
   people += 1;
   peer.asked.length = 0;

@@ -8,32 +8,30 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import type { RegistrationId } from '#vocabulary/ids.ts';
 import { checkEmailCode } from '../email-authentications/check-email-code.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 import { emailCode } from '../email-authentications/email-code.ts';
 import { emailPolicyOf } from '../email-authentications/email-policy.ts';
-import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { finishRegistration } from './finish-registration.ts';
 import { namePolicyOf } from './registration-policy.ts';
 
 const ROUNDS = 150;
 const CONCURRENT = 4;
 const TIMEOUT_MS = 300_000;
-
-let testDatabase: TestDatabase;
 let secondDatabase: OpenDatabase;
-let estimator: StrengthEstimator;
 let instances: readonly PageService[];
 
+const testDatabase = await sharedByTests(createTestDatabase());
+const estimator = await sharedByTests(openEstimator());
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  estimator = await openEstimator();
   const registration = { estimator };
   const first = await startPages(testDatabase.database, { registration });
   const { clock } = first;
@@ -45,8 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const instance of instances) await instance.stop();
   await secondDatabase.close();
-  await estimator.close();
-  await testDatabase.drop();
 });
 
 function instanceOf(index: number): PageService {

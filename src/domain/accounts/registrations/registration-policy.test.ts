@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { foldUsername } from '../account-names.ts';
 import { findNameProblems, suggestName } from './registration-policy.ts';
 
@@ -13,15 +14,11 @@ const free = {
   reservedUsernames: new Set<string>(),
 };
 
-let testDatabase: TestDatabase;
+const testDatabase = await sharedByTests(createTestDatabase());
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   await insertTestAccount(testDatabase.database, { username: 'alice' });
   await insertTestAccount(testDatabase.database, { username: 'Bob' });
-});
-afterAll(async () => {
-  await testDatabase.drop();
 });
 
 describe('a username that is taken', () => {

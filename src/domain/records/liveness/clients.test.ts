@@ -1,20 +1,20 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { insertUser, sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { groupsOfUser } from '../user-facts.ts';
 
 const NAMES = ['crew', 'deck', 'Deck', 'crew '] as const;
 const GROUPS = NAMES.map((_, index) => toUuid(newId(1000 + index)));
 const [ENABLED, DISABLED] = [toUuid(newId(2000)), toUuid(newId(3000))];
 const NOBODY = toUuid(newId(4000));
-
-let db: TestDatabase;
 let user: string;
 
+const db = await sharedByTests(createTestDatabase());
+
 beforeAll(async () => {
-  db = await createTestDatabase();
   user = toUuid(await insertUser(db.database, 0));
   for (const [index, id] of [ENABLED, DISABLED].entries()) {
     await sql(
@@ -31,7 +31,6 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(() => db.drop());
 
 const someNames = fc.option(fc.subarray([...NAMES, 'unrecorded']), { nil: null });
 const worlds = fc.record({
