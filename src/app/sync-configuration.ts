@@ -23,7 +23,12 @@ export interface ConfigurationSync {
   readonly providers: readonly ProviderSyncAction[];
 }
 
-const KEEPING: ClientSyncOptions = { prunes: false, isDryRun: false };
+export interface ConfigurationSyncOptions extends ClientSyncOptions {
+  /** Records what was changed, in the transaction of the changes. */
+  readonly record?: (transaction: Transaction, done: ConfigurationSync) => Promise<void>;
+}
+
+const KEEPING: ConfigurationSyncOptions = { prunes: false, isDryRun: false };
 
 /** If the database is up to date, an instance makes two queries and opens no transaction. */
 export async function syncConfiguration(
@@ -42,7 +47,12 @@ export async function syncConfiguration(
   const due = await sync(database, true);
   const isDue = due.clients.actions.length > 0 || due.providers.length > 0;
   if (options.isDryRun) return due;
-  const done = isDue ? await database.transaction((within) => sync(within, false), { isRepeatable: true }) : due;
+  const change = async (within: Transaction): Promise<ConfigurationSync> => {
+    const changed = await sync(within, false);
+    await options.record?.(within, changed);
+    return changed;
+  };
+  const done = isDue ? await database.transaction(change, { isRepeatable: true }) : due;
   tell(done, log);
   return done;
 }

@@ -272,7 +272,15 @@ describe('jobs run', () => {
     expect(due).toMatchObject({ queue: 'cleanup-queue-jobs' });
     await sql(testDatabase.database, 'update queue_jobs set failed_at = now()');
     await run('run cleanup-audit-events');
-    expect(await documents('list --status available')).toMatchObject([{ queue: 'cleanup-audit-events' }]);
+    const [audit] = await documents('list --status available');
+    expect(audit).toMatchObject({ queue: 'cleanup-audit-events' });
+    const recorded = await sql(
+      testDatabase.database,
+      `select detail from audit_events where kind = 'admin_action' order by id desc limit 1`,
+    );
+    expect(recorded).toEqual([
+      { detail: { actor: 'operator', operation: 'jobs run', target_type: 'job', target: Object(audit).id } },
+    ]);
   });
 
   test('does not change a running job: exit 1', async () => {

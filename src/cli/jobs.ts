@@ -8,7 +8,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { fromUuid, parseId, type Ulid } from '#platform/base/ids.ts';
 import { deleteJob } from '#platform/jobs/delete-job.ts';
 import { type JobRecord, type JobStatus, jobs } from '#platform/jobs/job-listing.ts';
-import { listPeriodicQueues, runPeriodicJobNow } from '#platform/jobs/periodic-jobs.ts';
+import { listPeriodicQueues, type RunOutcome, runPeriodicJobNow } from '#platform/jobs/periodic-jobs.ts';
 import { type RetryOutcome, retryJob } from '#platform/jobs/retry-job.ts';
 import { shownPayload } from '#platform/jobs/shown-payload.ts';
 import type { Database, OpenDatabase } from '#platform/postgres/database.ts';
@@ -145,10 +145,14 @@ export async function deleteOne(configuration: CommandOptions, text: string, io:
 /** `jobs run`. Throws `ExitError` 2 for a queue without recurring jobs, 1 while the job is running. */
 export async function runQueue(configuration: CommandOptions, queue: string, io: CommandIo): Promise<void> {
   await withDatabase(configuration, io, async (database) => {
-    const outcome = await runPeriodicJobNow(database, queue, systemClock.now());
-    if (outcome === 'absent')
+    const outcome = await operatorChange<RunOutcome>(
+      { database, clock: systemClock },
+      (done) => (done.kind === 'due' ? jobAction('jobs run', done.id) : undefined),
+      async (transaction) => await runPeriodicJobNow(transaction, queue, systemClock.now()),
+    );
+    if (outcome.kind === 'absent')
       throw new ExitError(ExitCode.usage, unknownQueue(queue, await listPeriodicQueues(database)));
-    if (outcome === 'running') throw new ExitError(ExitCode.failure, `${queue} is already running`);
+    if (outcome.kind === 'running') throw new ExitError(ExitCode.failure, `${queue} is already running`);
     io.stdout(configuration.isJson ? `${JSON.stringify({ queue, status: 'available' })}\n` : `${queue} is due now\n`);
   });
 }

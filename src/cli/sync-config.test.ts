@@ -107,8 +107,17 @@ describe('config sync', () => {
     expect(await sync(clients)).toEqual({ exitCode: 0, out: `add client ${first}\nadd client ${second}\n`, err: '' });
     expect(await sync(clients)).toMatchObject({ exitCode: 0, out: 'no changes\n' });
     const changed = [clients[0] ?? {}, entry(second, { client_name: 'Zwei' }), entry(third, { client_name: 'Drei' })];
+    await sql(testDatabase.database, 'delete from audit_events');
     expect((await sync(changed)).out).toBe(`add client ${third}\nupdate client ${second}\n`);
     expect(await stored()).toEqual(['One', 'Zwei', 'Drei']);
+    const recorded = await sql<{ detail: object }>(testDatabase.database, 'select detail from audit_events');
+    const action = { actor: 'operator', operation: 'config sync', target_type: 'oauth2-client' };
+    expect(recorded.map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining([
+        { ...action, target: third },
+        { ...action, target: second, changed: ['client_name'] },
+      ]),
+    );
   });
 
   test('keeps clients that the configuration no longer names, and counts them', async () => {

@@ -5,7 +5,9 @@
 
 import { openFoundation } from '#app/service/foundation.ts';
 import { syncDeps } from '#app/service/sync-deps.ts';
-import { syncConfiguration } from '#app/sync-configuration.ts';
+import { type ConfigurationSync, syncConfiguration } from '#app/sync-configuration.ts';
+import { type AdminAction, OPERATOR, recordAdminAction } from '#domain/audit/record-admin-action.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 
 export interface SyncConfigOptions {
@@ -30,7 +32,10 @@ export async function syncConfig(
   });
   try {
     const deps = syncDeps(foundation);
-    const sync = syncConfiguration(deps, foundation.config, { prunes: prune, isDryRun: dryRun });
+    const record = async (transaction: Transaction, done: ConfigurationSync): Promise<void> => {
+      for (const action of actionsOf(done)) await recordAdminAction(transaction, OPERATOR, action, deps.clock.now());
+    };
+    const sync = syncConfiguration(deps, foundation.config, { prunes: prune, isDryRun: dryRun, record });
     const {
       clients: { actions, unlisted },
       providers,
@@ -47,6 +52,18 @@ export async function syncConfig(
   } finally {
     await foundation.close();
   }
+}
+
+/** Returns the actions to record, one for each client and provider. */
+function actionsOf({ clients, providers }: ConfigurationSync): readonly AdminAction[] {
+  const operation = 'config sync';
+  return [
+    ...clients.actions.map((done) => ({
+      ...{ operation, target: { type: 'oauth2-client', id: done.id } },
+      changed: done.action === 'update' ? done.changes : undefined,
+    })),
+    ...providers.map(({ id }) => ({ operation, target: { type: 'upstream-oauth-provider', id } })),
+  ];
 }
 
 function linesOf(actions: readonly { readonly action: string; readonly kind: string; readonly id: string }[]): string {

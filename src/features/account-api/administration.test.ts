@@ -185,6 +185,30 @@ describe('an action of an administrator', () => {
     ).toEqual([]);
   });
 
+  test('names a session that the administrator renames, but not one that its user renames', async () => {
+    const session = newId<'compat-session'>(clock.now());
+    await rows(
+      `insert into compat_sessions (id, user_id, device_id, created_at, last_active_at)
+       values ($2::uuid, $1::uuid, 'PHONE', now(), now()) returning id`,
+      toUuid(session),
+    );
+    const rename = `mutation($id: ID!, $name: String!) {
+      setCompatSessionName(input: { compatSessionId: $id, humanName: $name }) { status } }`;
+    for (const [caller, name] of [
+      [person, 'Mine'],
+      [admin, 'Phone of the crew'],
+    ] as const) {
+      const renamed = await caller.query(rename, { id: `compat_session:${session}`, name });
+      expect(payloadOf(renamed)).toEqual({ status: 'UPDATED' });
+    }
+    expect(await actions()).toEqual([
+      {
+        ...{ operation: 'setCompatSessionName', type: 'compat-session', target: session, ip: '127.0.0.1' },
+        changed: ['human_name'],
+      },
+    ]);
+  });
+
   test('names a session that the administrator ends, but not one that its user ends', async () => {
     const sessions = await rows<{ id: string }>('select id from user_sessions where user_id = $1::uuid');
     const [session] = sessions.map((row) => fromUuid(row.id));

@@ -4,6 +4,7 @@
  * get lost. If several runs were missed while no process was running, it runs once.
  */
 import { createHash } from 'node:crypto';
+import { fromUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { jobIsRunning } from './job-listing.ts';
@@ -72,15 +73,14 @@ export async function listPeriodicQueues(database: Queryable): Promise<readonly 
   return rows.flatMap(({ id }) => ids.get(id) ?? []).toSorted();
 }
 
+export type RunOutcome = { readonly kind: 'due'; readonly id: Ulid } | { readonly kind: 'running' | 'absent' };
+
 /** Makes a periodic job due now, even if it is dead. `running`: it is already running. */
-export async function runPeriodicJobNow(
-  database: Queryable,
-  queue: string,
-  now: number,
-): Promise<'due' | 'running' | 'absent'> {
-  const row = await database.first(runNow, { id: scheduledId(queue), now: new Date(now) });
-  if (row === undefined) return 'absent';
-  return row.is_running ? 'running' : 'due';
+export async function runPeriodicJobNow(database: Queryable, queue: string, now: number): Promise<RunOutcome> {
+  const id = scheduledId(queue);
+  const row = await database.first(runNow, { id, now: new Date(now) });
+  if (row === undefined) return { kind: 'absent' };
+  return row.is_running ? { kind: 'running' } : { kind: 'due', id: fromUuid(id) };
 }
 
 /** Only for manual use, since it reads the whole table. */

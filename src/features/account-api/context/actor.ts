@@ -18,5 +18,10 @@ export function actorOf({ caller, request }: AccountContext, user: UserId | unde
 
 /** Returns whether a caller who may change this user's account is an administrator, and not the user. */
 export function actsAsAdministrator(caller: Caller, user: UserId | undefined): boolean {
-  return caller.kind === 'oauth' && caller.isAdmin && (user === undefined || caller.user?.id !== user);
+  return mayActAsAdministrator(caller) && (user === undefined || caller.user?.id !== user);
+}
+
+/** Returns whether a caller may change accounts of other users. */
+export function mayActAsAdministrator(caller: Caller): caller is Extract<Caller, { readonly kind: 'oauth' }> {
+  return caller.kind === 'oauth' && caller.isAdmin;
 }

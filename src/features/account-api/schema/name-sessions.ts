@@ -1,9 +1,15 @@
 /** Names that users give their applications and chat clients (account-graphql 5.4). */
+
+import { recordedChange } from '#domain/audit/record-admin-action.ts';
 import { renameCompatSession } from '#domain/compat-sessions/rename-compat-session.ts';
 import { tellDeviceName } from '#domain/homeserver/rename-device.ts';
-import { renameOAuth2Session } from '#domain/oauth-sessions/rename-oauth2-session.ts';
+import { type RenamedSession, renameOAuth2Session } from '#domain/oauth-sessions/rename-oauth2-session.ts';
+import type { Ulid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import type { AccountContext } from '../context/account-context.ts';
+import { mayActAsAdministrator } from '../context/actor.ts';
 import { refusal } from '../context/graphql-refusal.ts';
+import { recordIfAdministrator } from '../context/record-action.ts';
 import { findCompatSession, findOauth2Session } from './find-objects.ts';
 import { CompatSession, Oauth2Session } from './models.ts';
 import { mutation } from './mutation.ts';
@@ -26,8 +32,10 @@ mutation('setCompatSessionName', {
   resolve: async ({ compatSessionId, humanName }, context) => {
     const id = idOf('CompatSession', compatSessionId);
     const name = parseName(humanName);
-    const { core, reads } = context;
-    const renamed = reads === undefined ? undefined : await renameCompatSession(core.database, id, reads, name);
+    const { reads } = context;
+    if (reads === undefined) return { status: 'NOT_FOUND' };
+    const action = { operation: 'setCompatSessionName', type: 'compat-session', id };
+    const renamed = await recorded(context, action, (database) => renameCompatSession(database, id, reads, name));
     if (renamed === undefined) return { status: 'NOT_FOUND' };
     await tell(renamed, name, context);
     const session = await findCompatSession(id, context);
@@ -46,15 +54,31 @@ mutation('setOauth2SessionName', {
   resolve: async ({ oauth2SessionId, humanName }, context) => {
     const id = idOf('Oauth2Session', oauth2SessionId);
     const name = parseName(humanName);
-    const { core, reads } = context;
-    const renamed = reads === undefined ? undefined : await renameOAuth2Session(core.database, id, reads, name);
+    const { reads } = context;
+    if (reads === undefined) return { status: 'NOT_FOUND' };
+    const action = { operation: 'setOauth2SessionName', type: 'oauth2-session', id };
+    const renamed = await recorded(context, action, (database) => renameOAuth2Session(database, id, reads, name));
     if (renamed === undefined) return { status: 'NOT_FOUND' };
     await tell(renamed, name, context);
     return { status: 'UPDATED', oauth2Session: await findOauth2Session(id, context) };
   },
 });
 
-type RenamedSession = NonNullable<Awaited<ReturnType<typeof renameOAuth2Session>>>;
+/** Renames a session. If an administrator does it for another user, records it in the same transaction. */
+async function recorded(
+  context: AccountContext,
+  { operation, type, id }: { readonly operation: string; readonly type: string; readonly id: Ulid },
+  rename: (database: Queryable) => Promise<RenamedSession | undefined>,
+): Promise<RenamedSession | undefined> {
+  const { database } = context.core;
+  if (!mayActAsAdministrator(context.caller)) return await rename(database);
+  const record = async (transaction: Queryable, renamed: RenamedSession | undefined): Promise<void> => {
+    if (renamed === undefined) return;
+    const target = { type, id, userId: renamed.user?.id };
+    await recordIfAdministrator(context, { operation, target, changed: ['human_name'] })?.(transaction);
+  };
+  return await recordedChange(database, record, rename);
+}
 
 async function tell({ user, deviceId }: RenamedSession, name: string, context: AccountContext): Promise<void> {
   context.forget();
