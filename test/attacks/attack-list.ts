@@ -198,6 +198,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [195, 'internal network scanned by the test of a client'],
   [196, 'client that passes for the admin area'],
   [200, 'access of a user outside of the groups of a client'],
+  [201, 'invitation used with another address, or a proof of it that was not sent there'],
   [202, "change without an audit event, or an administrator's address shown to a user"],
   [203, 'exports that use up memory or connections, or end early unnoticed'],
 ];

@@ -238,6 +238,7 @@ async function upstreamSignIns(): Promise<void> {
       ...waiting,
       isReauthentication: false,
       registrationToken: undefined,
+      invitationProof: undefined,
     });
     const subject = `the-subject-of-the-${name}`;
     const claims = { idTokenClaims: { sub: subject }, userinfoClaims: {}, extraCallbackParameters: {} };

@@ -124,7 +124,13 @@ test('a sealed cookie is invalid under another name', () => {
 describe('a sealed column decrypts only in its own row and column', () => {
   test('of a sign-in through a provider', () => {
     const [id, other] = [newId<'upstream-authorization'>(NOW), newId<'upstream-authorization'>(NOW)];
-    const secrets = { nonce: 'n', verifier: 'v', isReauthentication: true, registrationToken: undefined };
+    const secrets = {
+      nonce: 'n',
+      verifier: 'v',
+      isReauthentication: true,
+      registrationToken: undefined,
+      invitationProof: undefined,
+    };
     const answer = { idTokenClaims: { sub: 's' }, userinfoClaims: {}, extraCallbackParameters: {} };
     const sealed = sealAuthorizationSecrets(TEST_KEYS, id, secrets);
     const sealedAnswer = sealAnswer(TEST_KEYS, id, answer);

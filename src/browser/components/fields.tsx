@@ -19,6 +19,7 @@ interface FieldProps {
 export function TextField({
   value,
   isCode = false,
+  isReadOnly = false,
   keyboard,
   ...field
 }: FieldProps & {
@@ -27,6 +28,7 @@ export function TextField({
   keyboard?: 'email' | 'numeric';
   /** A code of capital letters, shown with spacing between them. */
   isCode?: boolean;
+  isReadOnly?: boolean;
 }): VNode {
   return (
     <FieldFrame field={field}>
@@ -35,6 +37,7 @@ export function TextField({
         class={isCode ? 'code-input' : undefined}
         value={value ?? ''}
         inputMode={keyboard}
+        readOnly={isReadOnly}
         {...(isCode ? CODE : EXACT)}
         {...inputAttributes(field)}
       />

@@ -74,7 +74,13 @@ test('reseals every sealed column of the schema: a new one must be added to the 
 
 test('each value stays bound to its row and column as the module that owns it requires', () => {
   const id = newId(table.clock.now());
-  const secrets = { nonce: 'n', verifier: 'v', isReauthentication: false, registrationToken: undefined };
+  const secrets = {
+    nonce: 'n',
+    verifier: 'v',
+    isReauthentication: false,
+    registrationToken: undefined,
+    invitationProof: undefined,
+  };
   const answer = { idTokenClaims: {}, userinfoClaims: {}, extraCallbackParameters: {} };
   const sealed: Readonly<Record<string, Buffer>> = {
     'oauth2_clients.client_secret_sealed': sealSecret(toUuid(id), 'secret', before),

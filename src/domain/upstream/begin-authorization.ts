@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PresentedInvitation } from '#domain/accounts/registrations/invitation.ts';
 import { providerIsEnabled } from '#domain/records/liveness/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -27,8 +28,8 @@ export interface Beginning {
   readonly additional: readonly (readonly [name: string, value: string])[];
   /** Whether the user must reauthenticate. */
   readonly isReauthentication: boolean;
-  /** The registration token that the user came with. */
-  readonly registrationToken: string | undefined;
+  /** What the user came with, for a new account. */
+  readonly invitation: PresentedInvitation | undefined;
 }
 
 export interface BegunAuthorization {
@@ -45,7 +46,7 @@ export interface BegunAuthorization {
  */
 export async function beginAuthorization(
   { database, clock, keyRing }: BeginDeps,
-  { provider, metadata, redirectUri, additional, isReauthentication, registrationToken }: Beginning,
+  { provider, metadata, redirectUri, additional, isReauthentication, invitation }: Beginning,
 ): Promise<BegunAuthorization | undefined> {
   const now = clock.now();
   const id = newId<'upstream-authorization'>(now);
@@ -58,7 +59,13 @@ export async function beginAuthorization(
     id: toUuid(id),
     providerId: toUuid(provider.id),
     stateHash: sha256(state),
-    secrets: sealAuthorizationSecrets(keyRing, id, { nonce, verifier, isReauthentication, registrationToken }),
+    secrets: sealAuthorizationSecrets(keyRing, id, {
+      nonce,
+      verifier,
+      isReauthentication,
+      registrationToken: invitation?.token,
+      invitationProof: invitation?.proof,
+    }),
     now: new Date(now),
   });
   if (stored === 0) return undefined;

@@ -1,3 +1,4 @@
+import type { PresentedInvitation } from '#domain/accounts/registrations/invitation.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { SessionCookie } from '#domain/records/browser-session.ts';
 import { authorizationIsUnconsumed, completedAfter } from '#domain/records/liveness/upstream-authorizations.ts';
@@ -21,8 +22,8 @@ export interface CompletedAuthorization {
   readonly answer: UpstreamAnswer;
   /** Whether the user was asked to reauthenticate. */
   readonly isReauthentication: boolean;
-  /** The registration token that the user came with. */
-  readonly registrationToken: string | undefined;
+  /** What the user came with, for a new account. */
+  readonly invitation: PresentedInvitation | undefined;
 }
 
 type OwnerRow = { readonly [Name in keyof UserRow]: UserRow[Name] | null };
@@ -53,10 +54,12 @@ export async function findCompleted(
     return { completed: undefined, viewerRow: row };
   }
   const { id, linkId } = wanted;
-  const { isReauthentication, registrationToken } = openAuthorizationSecrets(keyRing, id, row.secrets_sealed);
+  const secrets = openAuthorizationSecrets(keyRing, id, row.secrets_sealed);
+  const { isReauthentication, registrationToken: token, invitationProof: proof } = secrets;
+  const invitation = token === undefined ? undefined : { token, proof };
   const answer = openAnswer(keyRing, id, row.answer_sealed);
   const accountName = row.human_account_name ?? undefined;
-  const completed = { id, linkId, owner: ownerOf(row), accountName, answer, isReauthentication, registrationToken };
+  const completed = { id, linkId, owner: ownerOf(row), accountName, answer, isReauthentication, invitation };
   return { completed, viewerRow: row };
 }
 

@@ -27,14 +27,6 @@ export class ConfiguredRegistrationMethods implements RegistrationMethods {
     return this.password.isOpen || this.providers.length > 0;
   }
 
-  /** At least one method requires a registration token. */
-  get isAnyByInvitation(): boolean {
-    return (
-      (this.password.isOpen && this.password.isTokenRequired) ||
-      this.providers.some(({ isRegistrationTokenRequired }) => isRegistrationTokenRequired)
-    );
-  }
-
   of({ upstream }: Pick<Registration, 'upstream'>): RegistrationMethod {
     if (upstream === undefined) return this.password;
     const provider = this.providers.find(({ id }) => id === upstream.providerId);

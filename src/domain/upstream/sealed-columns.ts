@@ -12,6 +12,8 @@ export interface AuthorizationSecrets {
   readonly isReauthentication: boolean;
   /** The registration token that the user came with, for a new account. */
   readonly registrationToken: string | undefined;
+  /** Proof that the link with the token was sent to its address. */
+  readonly invitationProof: string | undefined;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -46,6 +48,7 @@ export function openAuthorizationSecrets(
     verifier: text('verifier'),
     isReauthentication: value['isReauthentication'] === true,
     registrationToken: text('registrationToken'),
+    invitationProof: text('invitationProof'),
   };
 }
 

@@ -8,10 +8,7 @@ import { checkRegistrationPolicy } from '#domain/accounts/registrations/check-re
 import { checkHomeserverName } from '#domain/accounts/registrations/homeserver-name.ts';
 import { insertUpstreamRegistration } from '#domain/accounts/registrations/insert-upstream-registration.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
-import {
-  attachRegistrationToken,
-  type RegistrationTokenDeps,
-} from '#domain/accounts/registrations/registration-token.ts';
+import type { RegistrationTokenDeps } from '#domain/accounts/registrations/registration-token.ts';
 import { addressBucket, chargeAddress, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
@@ -22,6 +19,7 @@ import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationId } from '#vocabulary/ids.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import type { IdentifyDeps, UnlinkedUser } from './identify-unlinked-user.ts';
+import type { InvitedUser } from './invited-user.ts';
 
 export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, RegistrationTokenDeps {
   readonly clock: Clock;
@@ -36,10 +34,8 @@ export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, Re
 }
 
 /** The form of a user who signed in at a provider and has no account here. */
-export interface UpstreamSubmission {
+export interface UpstreamSubmission extends InvitedUser {
   readonly completed: CompletedAuthorization;
-  /** The user's data according to the provider's claims. */
-  readonly newcomer: UnlinkedUser;
   /** As entered; ignored if the provider determines it. */
   readonly username: string;
   /** Whether the user accepts the display name suggested by the provider. */
@@ -123,6 +119,8 @@ export async function startUpstreamRegistration(
     hasFixedUsername,
     displayName: displayName?.isFixed === false && !submission.takesDisplayName ? undefined : displayName?.value,
     email: authentication,
+    // An invalid token is requested in its own step.
+    tokenId: submission.invitation?.tokenId,
     action: submission.action,
     termsUri: tosUri,
     locale: submission.locale,
@@ -130,9 +128,6 @@ export async function startUpstreamRegistration(
     userAgent,
     now,
   });
-  const { registrationToken } = submission.completed;
-  // An invalid token is requested in its own step.
-  if (registrationToken !== undefined) await attachRegistrationToken(deps, id, registrationToken, address);
   return { ok: true, id };
 }
 

@@ -2,12 +2,13 @@ import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/cap
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { invitationFields, readInvitation } from '#browser/invitation-fields.ts';
 import { moduleProblem } from '#browser/module-problems.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
-import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
+import { findInvitation, type PresentedInvitation } from '#domain/accounts/registrations/invitation.ts';
 import {
   type StartOutcome,
   type Submission,
@@ -38,7 +39,7 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
   if (elsewhere !== undefined) return elsewhere;
   if (!deps.registrationMethods.password.isOpen) return redirect(deps.urls.login(action));
   const page = await readPageContext(deps, context, action);
-  return showForm(deps, context, page, {
+  return await showForm(deps, context, page, {
     username: proposedUsername(deps, context) ?? '',
     email: '',
     hasAcceptedTerms: false,
@@ -56,11 +57,11 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   const submission = readSubmission(context, form, page);
   const { username, email } = submission;
   const typed = { username, email, hasAcceptedTerms: submission.acceptsTerms };
-  if (isExpired) return showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
+  if (isExpired) return await showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
 
   const outcome = await startRegistration(deps, submission);
   countStart(undefined, outcome);
-  if (!outcome.ok) return reject(deps, context, page, typed, outcome);
+  if (!outcome.ok) return await reject(deps, context, page, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
 }
@@ -73,24 +74,11 @@ export function proposedUsername(deps: RegistrationDeps, context: RequestContext
   return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
 }
 
-/**
- * Returns the registration token in `?token=` if a registration method requires one. An impossible token is ignored.
- */
-export function invitationOf({ registrationMethods }: RegistrationDeps, { query }: RequestContext): string | undefined {
-  const token = query.get('token')?.trim();
-  return registrationMethods.isAnyByInvitation && token !== undefined && isRegistrationToken(token) ? token : undefined;
-}
-
-/** Returns the token as fields of a URL query. */
-export function invitationFields(token: string | undefined): readonly (readonly [name: string, value: string])[] {
-  return token === undefined ? [] : [['token', token]];
-}
-
 /** What the page depends on in addition to the form. */
 interface PageContext {
   readonly action: PostAuthAction | undefined;
-  /** The registration token from the URL, kept for the form's target. */
-  readonly token: string | undefined;
+  /** From the URL, kept for the form's target. */
+  readonly invitation: PresentedInvitation | undefined;
   readonly destination: Destination | undefined;
   readonly captcha: ShownCaptcha | undefined;
   readonly translations: Translations;
@@ -105,7 +93,7 @@ async function readPageContext(
   const translations = deps.pages.language(context, destination?.uiLocales);
   return {
     action,
-    token: invitationOf(deps, context),
+    invitation: readInvitation(context.query),
     destination,
     captcha: await shownCaptcha(deps, 'register', context.clientAddress, translations),
     translations,
@@ -120,7 +108,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
     passwordConfirm: form.get('password_confirm') ?? '',
     acceptsTerms: form.get('accept_terms') === 'on',
     captcha: readCaptchaAnswer(form),
-    token: page.token,
+    invitation: page.invitation,
     action: page.action,
     locale: page.translations.language,
     address: context.clientAddress,
@@ -136,14 +124,14 @@ interface Typed {
   readonly hasAcceptedTerms: boolean;
 }
 
-function reject(
+async function reject(
   deps: RegistrationDeps,
   context: RequestContext,
   page: PageContext,
   typed: Typed,
   outcome: Exclude<StartOutcome, { readonly ok: true }>,
-): HttpResponse {
-  if (outcome.reason !== 'rejected') return showForm(deps, context, page, { ...typed, refusal: outcome });
+): Promise<HttpResponse> {
+  if (outcome.reason !== 'rejected') return await showForm(deps, context, page, { ...typed, refusal: outcome });
   const { translations } = page;
   const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
   const { username, problems } = rejectedName(translations, typed.username, names, deps.namePolicy);
@@ -153,7 +141,7 @@ function reject(
     if (found.field === 'policy') return [moduleProblem(translations, found.problem, fieldOf(found.problem))];
     return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
   });
-  return showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
+  return await showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
 }
 
 const FIELDS = new Set(['username', 'email', 'password', 'password_confirm', 'accept_terms']);
@@ -163,14 +151,17 @@ function fieldOf({ field }: ModuleViolation): string | undefined {
   return field !== undefined && FIELDS.has(field) ? field : undefined;
 }
 
-function showForm(
+async function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
-  { action, token, destination, captcha, translations }: PageContext,
+  { action, invitation, destination, captcha, translations }: PageContext,
   state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
-): HttpResponse {
+): Promise<HttpResponse> {
   const { urls, pages, tosUri } = deps;
-  const invitation = invitationFields(token);
+  const kept = invitationFields(invitation);
+  // The proof matters only once the registration starts.
+  const invited =
+    invitation && (await findInvitation(deps, { ...invitation, proof: undefined }, context.clientAddress))?.email;
   const { refusal } = state;
   const problems = refusal === undefined ? (state.problems ?? []) : [refusalProblem(translations, refusal)];
   const isOverloaded = refusal?.reason === 'overloaded';
@@ -186,9 +177,7 @@ function showForm(
     // If the client chose the language, a choice on this page would have no effect.
     languageLinks:
       destination?.uiLocales === undefined
-        ? pages.languageLinks((language) =>
-            urls.registerWithPassword(action, [...invitation, ['ui_locales', language]]),
-          )
+        ? pages.languageLinks((language) => urls.registerWithPassword(action, [...kept, ['ui_locales', language]]))
         : [],
     content: (
       <RegisterPage
@@ -196,10 +185,15 @@ function showForm(
         clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
         loginPath={urls.login(action)}
         form={{
-          path: urls.registerWithPassword(action, invitation),
+          path: urls.registerWithPassword(action, kept),
           csrf: deps.csrf.field(context),
           username: state.username,
-          email: deps.isEmailRequired ? state.email : undefined,
+          email:
+            invited === undefined
+              ? deps.isEmailRequired
+                ? { value: state.email, isFixed: false }
+                : undefined
+              : { value: invited.email.address, isFixed: true },
           passwordRules: {
             minimumScore: deps.passwordRules.minimumComplexity,
             minimumLength: deps.passwordRules.minimumLength,

@@ -19,8 +19,8 @@ export interface RegisterForm {
   readonly csrf: string;
   /** The previously entered value, or a suggestion. */
   readonly username: string;
-  /** Like `username`. Undefined if no email address is required. */
-  readonly email: string | undefined;
+  /** Like `username`; an invitation can fix it. Undefined if no email address is required. */
+  readonly email: { readonly value: string; readonly isFixed: boolean } | undefined;
   readonly passwordRules: StrengthRules;
   /** Terms to accept, if any. */
   readonly terms: AcceptedTerms | undefined;
@@ -66,8 +66,9 @@ export function RegisterPage({
             label={translations.t('recover.email')}
             autocomplete="email"
             keyboard="email"
-            hint={translations.t('email.hint')}
-            value={form.email}
+            hint={translations.t(form.email.isFixed ? 'register.invited_email' : 'email.hint')}
+            value={form.email.value}
+            isReadOnly={form.email.isFixed}
             problems={problems}
           />
         )}

@@ -1,5 +1,6 @@
 import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { invitationFields, readInvitation } from '#browser/invitation-fields.ts';
 import { destinationFormActions, destinationName, findDestination } from '#domain/authorizations/destination.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -7,12 +8,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { redirectSignedIn } from './redirect-signed-in.ts';
 import { ChoicePage, ClosedPage } from './register.page.tsx';
-import {
-  invitationFields,
-  invitationOf,
-  MAX_USERNAME_CHARACTERS,
-  proposedUsername,
-} from './register-with-password.tsx';
+import { MAX_USERNAME_CHARACTERS, proposedUsername } from './register-with-password.tsx';
 import { refusalProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
 
@@ -72,7 +68,7 @@ function formPath(
 ): string {
   const isSent = username !== undefined && username !== '' && username.length <= MAX_USERNAME_CHARACTERS;
   const fields = isSent ? [['username', username] as const] : [];
-  return deps.urls.registerWithPassword(action, [...fields, ...invitationFields(invitationOf(deps, context))]);
+  return deps.urls.registerWithPassword(action, [...fields, ...invitationFields(readInvitation(context.query))]);
 }
 
 function providerPath(
@@ -81,8 +77,7 @@ function providerPath(
   provider: UpstreamProvider,
   action: PostAuthAction | undefined,
 ): string {
-  const invitation = provider.isRegistrationTokenRequired ? invitationFields(invitationOf(deps, context)) : [];
-  return deps.urls.upstreamAuthorize(provider.id, action, invitation);
+  return deps.urls.upstreamAuthorize(provider.id, action, invitationFields(readInvitation(context.query)));
 }
 
 async function showChoice(
@@ -96,7 +91,7 @@ async function showChoice(
   const destination = await findDestination(deps, action);
   const translations = pages.language(context, destination?.uiLocales);
   const problems: readonly FormProblem[] = refusal === undefined ? [] : [refusalProblem(translations, refusal)];
-  const invitation = invitationFields(invitationOf(deps, context));
+  const invitation = invitationFields(readInvitation(context.query));
   return pages.answer({
     title: translations.t('register.title'),
     translations,

@@ -43,7 +43,7 @@ export function emailCodeProblem(
 }
 
 /** Returns a problem of the field `token`. */
-export function tokenProblem(translations: Translations, code: 'required' | 'invalid'): FormProblem {
+export function tokenProblem(translations: Translations, code: 'required' | 'invalid' | 'other_email'): FormProblem {
   return { code, field: 'token', message: translations.t(`token.${code}`) };
 }
 

@@ -84,7 +84,7 @@ export function registerSample(name: string, problems: (translations: Translatio
         clientName={text}
         loginPath="/login"
         form={{
-          ...{ path: '/register/password', csrf: token, username: text, email: text },
+          ...{ path: '/register/password', csrf: token, username: text, email: { value: text, isFixed: false } },
           passwordRules: { minimumScore: 3, minimumLength: 8, serviceName: text },
           terms: { uri: 'https://example.org/terms', isAccepted: false },
           captcha: sampleCaptcha(text),

@@ -35,7 +35,7 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
     protocolName,
     ttlSeconds: account.registrationTtlSeconds,
     codeTtlSeconds: email.codeTtlSeconds,
-    isTokenRequired: core.registrationMethods.password.isTokenRequired,
+    sendsMail: core.config.email.transport.kind !== 'blackhole',
     isEmailRequired: core.registrationMethods.password.isEmailRequired,
     emailPolicy: emailPolicyOf(core),
     upstreamProofs: new RegistrationProofs({ keyRing: core.keyRing, providers: core.upstream.providers }),

@@ -218,13 +218,14 @@ describe('a rejected registration token (S-92)', () => {
   });
 
   test('is rate limited by address, however it is sent; valid ones cost nothing', async () => {
-    const limits = { registrationToken: { burst: 3, perSecond: 3 / 3600 } };
+    const limits = { registrationToken: { burst: 4, perSecond: 4 / 3600 } };
     const token = await issue({ usageLimit: undefined });
     await withService({ limits }, async (limited) => {
       const address = '198.51.100.9';
       for (const name of ['cheap-1', 'cheap-2', 'cheap-3', 'cheap-4']) {
         expect((await (await atToken(name, limited, address)).submit({ token })).status, name).toBe(303);
       }
+      // The form and its submission each look it up.
       await beginRegistration(limited.browser({ address }), { username: 'guess-1' }, '?token=guess');
       const browser = await atToken('guess-2', limited, address);
       expect((await browser.submit({ token: 'guess' })).errorCodes).toEqual(['invalid']);

@@ -5,7 +5,11 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import { attachRegistrationToken, findAttachedToken } from '#domain/accounts/registrations/registration-token.ts';
+import {
+  attachRegistrationToken,
+  findAttachedToken,
+  type TokenOutcome,
+} from '#domain/accounts/registrations/registration-token.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { refusalProblem, tokenProblem } from './registration-problems.ts';
@@ -37,9 +41,18 @@ export async function submitToken(deps: RegistrationDeps, context: RequestContex
   if (token === '') return showForm(deps, context, step, [tokenProblem(translations, 'required')]);
   const outcome = await attachRegistrationToken(deps, registration.id, token, context.clientAddress);
   if (outcome.ok) return redirect(deps.urls.registrationStep(registration.id, 'finish'));
-  const problem =
-    outcome.reason === 'invalid-token' ? tokenProblem(translations, 'invalid') : refusalProblem(translations, outcome);
-  return showForm(deps, context, step, [problem]);
+  return showForm(deps, context, step, [problemOf(translations, outcome)]);
+}
+
+function problemOf(translations: Translations, outcome: Exclude<TokenOutcome, { readonly ok: true }>): FormProblem {
+  switch (outcome.reason) {
+    case 'invalid-token':
+      return tokenProblem(translations, 'invalid');
+    case 'other-email':
+      return tokenProblem(translations, 'other_email');
+    case 'rate-limited':
+      return refusalProblem(translations, outcome);
+  }
 }
 
 function showForm(

@@ -1,8 +1,8 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { isGrantBound } from '#browser/grants-cookie.ts';
+import { readInvitation } from '#browser/invitation-fields.ts';
 import { rememberEntry } from '#browser/upstream-cookie.ts';
 import { isReauthRequest, REAUTH_FIELD } from '#browser/upstream-reauth.ts';
-import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import { findRequestParameters } from '#domain/authorizations/request-parameters.ts';
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { beginAuthorization } from '#domain/upstream/begin-authorization.ts';
@@ -33,7 +33,7 @@ export async function authorize(deps: PageDeps, context: RequestContext): Promis
     metadata,
     redirectUri: urls.absolute(`upstream/callback/${provider.id}`),
     additional: additionalParameters(deps, provider, { params, isSignedOut: deps.viewers.isJustSignedOut(context) }),
-    registrationToken: invitationOf(provider, context),
+    invitation: readInvitation(context.query),
     isReauthentication: isReauthRequest(
       deps.keyRing,
       context.query.get(REAUTH_FIELD),
@@ -52,12 +52,6 @@ export async function authorize(deps: PageDeps, context: RequestContext): Promis
     at: epochSeconds(now),
   });
   return redirect(begun.location);
-}
-
-/** Returns the registration token in the URL, if accounts created with this provider require one. */
-function invitationOf(provider: UpstreamProvider, { query }: RequestContext): string | undefined {
-  const token = query.get('token') ?? '';
-  return provider.isRegistrationTokenRequired && isRegistrationToken(token) ? token : undefined;
 }
 
 /**

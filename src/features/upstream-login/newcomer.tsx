@@ -15,6 +15,7 @@ import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
 import type { User } from '#domain/records/user.ts';
 import { type Identity, identifyUnlinkedUser, type UnlinkedUser } from '#domain/upstream/identify-unlinked-user.ts';
+import { type InvitedUser, invitedUser } from '#domain/upstream/invited-user.ts';
 import { linkExistingAccount } from '#domain/upstream/link-existing-account.ts';
 import {
   startUpstreamRegistration,
@@ -163,10 +164,11 @@ async function register(
   page: PageContext,
   typed: Typed,
 ): Promise<HttpResponse> {
-  const { step, newcomer, translations } = page;
+  const { step, newcomer, invitation, translations } = page;
   const outcome = await startUpstreamRegistration(deps, {
     completed: step.completed,
     newcomer,
+    invitation,
     username: typed.username ?? '',
     takesDisplayName: typed.takesDisplayName,
     takesEmail: typed.takesEmail,
@@ -208,9 +210,8 @@ function problemOf(translations: Translations, found: UpstreamSubmissionProblem)
   }
 }
 
-interface PageContext {
+interface PageContext extends InvitedUser {
   readonly step: Step;
-  readonly newcomer: UnlinkedUser;
   readonly destination: Destination | undefined;
   readonly translations: Translations;
 }
@@ -219,10 +220,11 @@ async function readPage(
   deps: LinkDeps,
   context: RequestContext,
   step: Step,
-  newcomer: UnlinkedUser,
+  identified: UnlinkedUser,
 ): Promise<PageContext> {
   const destination = await findDestination(deps, step.entry.action);
-  return { step, newcomer, destination, translations: deps.pages.language(context, destination?.uiLocales) };
+  const invited = await invitedUser(deps, identified, step.completed, context.clientAddress);
+  return { ...invited, step, destination, translations: deps.pages.language(context, destination?.uiLocales) };
 }
 
 function showForm(

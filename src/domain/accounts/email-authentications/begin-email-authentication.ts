@@ -76,6 +76,17 @@ export function beginAuthenticationCtes(source: string): string {
   )`;
 }
 
+/** CTE for a statement with `beginAuthenticationCtes`: a proven address, without a code. Expects `:isEmailProven`. */
+export const PROVEN_AUTHENTICATION_CTE = `proven as (
+    insert into user_email_authentications (id, email, email_key, locale, created_at, mails, completed_at)
+    select :authenticationId::uuid, :email::text, :emailKey::text, :locale::text, :now::timestamptz, 0,
+      :now::timestamptz
+    where :isEmailProven::boolean
+  )`;
+
+/** Source for `beginAuthenticationCtes`: sends a code only if the address is not proven. */
+export const UNLESS_PROVEN = '(select where not :isEmailProven::boolean) as once';
+
 /** @param begun `session`: the browser session that adds the address to its account; undefined: a registration */
 export function beginParameters(
   begun:

@@ -40,7 +40,7 @@ import {
   toRegistration,
 } from './registration.ts';
 import { findNameProblems, type NamePolicy } from './registration-policy.ts';
-import { consumeRegistrationToken } from './registration-token.ts';
+import { consumeRegistrationToken, recordTokenUse, tokenFitsEmail } from './registration-token.ts';
 
 type LockedRegistrationRow = RegistrationRow & {
   readonly password_hash: string | null;
@@ -57,12 +57,16 @@ type LockedRegistrationRow = RegistrationRow & {
 };
 
 /** Serializes requests that finish the same registration. */
-const lockRegistration = statement<LockedRegistrationRow, { readonly id: string; readonly now: Date }>(
+const lockRegistration = statement<
+  LockedRegistrationRow,
+  { readonly id: string; readonly now: Date; readonly sendsMail: boolean }
+>(
   'lock-registration',
   `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale,
     exists (
       select from user_registration_tokens t
       where t.id = registration_token_id and ${registrationTokenIsValid('t', ':now::timestamptz')}
+        and ${tokenFitsEmail('t', 'given.email_key')}
     ) as is_token_valid,
     email_authentication_id is not null as has_email, given.email, given.email_key, given.is_email_proven,
     exists (select from user_emails e where e.email_key = given.email_key) as is_email_taken
@@ -115,6 +119,8 @@ export interface FinishDeps extends NameCheckDeps {
   readonly ttlSeconds: number;
   readonly registrationMethods: RegistrationMethods;
   readonly upstreamProofs: UpstreamProofs;
+  /** Whether codes can be sent by email. */
+  readonly sendsMail: boolean;
 }
 
 export interface Finish {
@@ -191,7 +197,8 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
     deps.database,
     async (transaction, refuse) => {
       const now = deps.clock.now();
-      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id), now: new Date(now) });
+      const { sendsMail } = deps;
+      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id), now: new Date(now), sendsMail });
       if (row === undefined) return { ok: false, reason: 'unknown' };
       const registration = toRegistration(row, deps.protocolName);
       const { action } = registration;
@@ -220,11 +227,10 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       if (upstream !== undefined && proof === undefined) return { ok: false, reason: 'upstream-used', action };
       if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };
       // Two registrations may compete for the last use of a token.
-      if (isTokenRequired && !(await consumeRegistrationToken(transaction, row.id, new Date(now)))) {
-        return { ok: false, reason: 'token', action };
-      }
+      const isInvited = row.is_token_valid && (await consumeRegistrationToken(transaction, row.id, new Date(now)));
+      if (isTokenRequired && !isInvited) return { ok: false, reason: 'token', action };
       // Another registration may have taken the name. The rollback then returns the token.
-      const created = await createAccount(transaction, deps, { registration, row, proof, finish, now });
+      const created = await createAccount(transaction, deps, { registration, row, proof, isInvited, finish, now });
       return created.ok ? created : refuse(created);
     },
     { isRepeatable: true },
@@ -288,11 +294,13 @@ async function createAccount(
     readonly registration: Registration;
     readonly row: LockedRegistrationRow;
     readonly proof: UpstreamProof | undefined;
+    /** A registration token was consumed. */
+    readonly isInvited: boolean;
     readonly finish: Finish;
     readonly now: number;
   },
 ): Promise<FinishOutcome> {
-  const { registration, row, proof, finish, now } = facts;
+  const { registration, row, proof, isInvited, finish, now } = facts;
   const { action, displayName, username, upstream } = registration;
   const { address, userAgent } = finish;
   const locale = row.locale ?? undefined;
@@ -303,6 +311,7 @@ async function createAccount(
     const isAdded = (await addEmail(transaction, userId, email, now)) !== undefined;
     if (!isAdded) return { ok: false, reason: 'email-in-use', action };
   }
+  if (isInvited) await recordTokenUse(transaction, { registrationId: row.id, userId, now });
   if (proof === undefined) await setPassword(transaction, { user: userId, stored: storedHash(row), now });
   const entering = { userId, address, userAgent, now };
   const provenBy =

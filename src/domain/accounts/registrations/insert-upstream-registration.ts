@@ -8,6 +8,8 @@ import {
   type BeginParameters,
   beginAuthenticationCtes,
   beginParameters,
+  PROVEN_AUTHENTICATION_CTE,
+  UNLESS_PROVEN,
 } from '../email-authentications/begin-email-authentication.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 
@@ -27,6 +29,8 @@ export interface UpstreamRegistration {
         readonly isFixed: boolean;
       }
     | undefined;
+  /** The registration token that the user came with, as stored. */
+  readonly tokenId: string | undefined;
   readonly action: PostAuthAction | undefined;
   /** The accepted terms. */
   readonly termsUri: string | undefined;
@@ -50,6 +54,7 @@ export async function insertUpstreamRegistration(
     ...beginParameters(email, { locale: registration.locale, now }),
     isEmailProven: email?.isProven === true,
     hasFixedEmail: email?.isFixed === true,
+    tokenId: registration.tokenId ?? null,
     id: toUuid(id),
     authorizationId: toUuid(registration.authorizationId),
     username: registration.username,
@@ -69,6 +74,7 @@ const insertRegistration = statement<
   BeginParameters & {
     readonly isEmailProven: boolean;
     readonly hasFixedEmail: boolean;
+    readonly tokenId: string | null;
     readonly id: string;
     readonly authorizationId: string;
     readonly username: string;
@@ -81,16 +87,11 @@ const insertRegistration = statement<
   }
 >(
   'insert-upstream-registration',
-  `with ${beginAuthenticationCtes('(select where not :isEmailProven::boolean) as once')},
-   proven as (
-     insert into user_email_authentications (id, email, email_key, locale, created_at, mails, completed_at)
-     select :authenticationId::uuid, :email::text, :emailKey::text, :locale::text, :now::timestamptz, 0,
-            :now::timestamptz
-      where :isEmailProven::boolean
-   )
+  `with ${beginAuthenticationCtes(UNLESS_PROVEN)}, ${PROVEN_AUTHENTICATION_CTE}
    insert into user_registrations (id, upstream_authorization_id, username, has_fixed_username, display_name,
-     email_authentication_id, has_fixed_email, post_auth_action, terms_uri, locale, ip, user_agent, created_at)
+     email_authentication_id, has_fixed_email, registration_token_id, post_auth_action, terms_uri, locale, ip,
+     user_agent, created_at)
    values (:id::uuid, :authorizationId::uuid, :username::text, :hasFixedUsername::boolean, :displayName::text,
-     :authenticationId::uuid, :hasFixedEmail::boolean, :postAuthAction::jsonb, :termsUri::text, :locale::text,
-     :ip::inet, :userAgent::text, :now::timestamptz)`,
+     :authenticationId::uuid, :hasFixedEmail::boolean, :tokenId::uuid, :postAuthAction::jsonb, :termsUri::text,
+     :locale::text, :ip::inet, :userAgent::text, :now::timestamptz)`,
 );

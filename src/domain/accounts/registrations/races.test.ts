@@ -92,6 +92,7 @@ async function finishAll(ids: readonly RegistrationId[], isTokenRequired = false
         protocolName: core.config.protocolName,
         ttlSeconds: 3600,
         registrationMethods: { of: () => ({ isOpen: true, isTokenRequired, isEmailRequired: false }) },
+        sendsMail: false,
         upstreamProofs: { lock: () => Promise.reject(new Error('not asked for')) },
       };
       const outcome = await finishRegistration(deps, {

@@ -11,12 +11,14 @@ import type { SecretKeys } from '#domain/keys/secret-keys.ts';
 import { refundCtes } from '#domain/limits/charge-sql.ts';
 import { chargeAddress } from '#domain/limits/rate-limits.ts';
 import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
+import { groupExists } from '#domain/records/liveness/groups.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid } from '#platform/base/ids.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { RegistrationId } from '#vocabulary/ids.ts';
+import type { RegistrationId, UserId } from '#vocabulary/ids.ts';
+import { setGroups } from '../set-groups.ts';
 
 const TOKEN = /^[A-Za-z0-9._~-]{1,64}$/;
 
@@ -33,44 +35,62 @@ export function registrationTokenHmac(
   return createHmac('sha256', registrationTokens).update(token).digest();
 }
 
-const findAttached = statement<{ is_valid: boolean }, { readonly id: string; readonly now: Date }>(
+/**
+ * SQL condition: the token is for any address, or for that of the registration. Without a mail transport, a registration
+ * without an address may use it, because the address cannot be verified. Expects `:sendsMail`.
+ * @param token alias of `user_registration_tokens`; @param emailKey of the registration's address, or null
+ */
+export function tokenFitsEmail(token: string, emailKey: string): string {
+  return `(${token}.email_key is null or coalesce(${token}.email_key = ${emailKey}, not :sendsMail::boolean))`;
+}
+
+const EMAIL_KEY = `(select a.email_key from user_email_authentications a where a.id = r.email_authentication_id)`;
+
+const findAttached = statement<
+  { is_valid: boolean },
+  { readonly id: string; readonly now: Date; readonly sendsMail: boolean }
+>(
   'find-attached-registration-token',
-  `select ${registrationTokenIsValid('t', ':now::timestamptz')} as is_valid
+  `select ${registrationTokenIsValid('t', ':now::timestamptz')} and ${tokenFitsEmail('t', EMAIL_KEY)} as is_valid
   from user_registrations r join user_registration_tokens t on t.id = r.registration_token_id
   where r.id = :id::uuid`,
 );
 
 /** Returns the state of the registration's token, which may have become invalid in the meantime. */
 export async function findAttachedToken(
-  { database, clock }: { readonly database: Queryable; readonly clock: Clock },
+  { database, clock, sendsMail }: Pick<RegistrationTokenDeps, 'database' | 'clock' | 'sendsMail'>,
   id: RegistrationId,
 ): Promise<'none' | 'valid' | 'invalid'> {
-  const row = await database.first(findAttached, { id: toUuid(id), now: new Date(clock.now()) });
+  const row = await database.first(findAttached, { id: toUuid(id), now: new Date(clock.now()), sendsMail });
   if (row === undefined) return 'none';
   return row.is_valid ? 'valid' : 'invalid';
 }
 
 /** Refunds the rate limit if it finds a valid token. */
 const attachToken = statement<
-  { is_attached: boolean },
+  { is_valid: boolean; is_attached: boolean },
   {
     readonly id: string;
     readonly tokenHmac: Buffer;
     readonly now: Date;
+    readonly sendsMail: boolean;
     readonly keys: readonly string[];
     readonly seconds: readonly number[];
   }
 >(
   'attach-registration-token',
-  `with attached as (
-    update user_registrations r set registration_token_id = t.id
-    from user_registration_tokens t
-    where r.id = :id::uuid and r.completed_at is null
-      and t.token_hmac = :tokenHmac::bytea and ${registrationTokenIsValid('t', ':now::timestamptz')}
+  `with valid as (
+    select t.id, t.email_key from user_registration_tokens t
+    where t.token_hmac = :tokenHmac::bytea and ${registrationTokenIsValid('t', ':now::timestamptz')}
+  ),
+  attached as (
+    update user_registrations r set registration_token_id = valid.id
+    from valid
+    where r.id = :id::uuid and r.completed_at is null and ${tokenFitsEmail('valid', EMAIL_KEY)}
     returning r.id
   ),
-  ${refundCtes(':keys::text[]', ':seconds::float8[]', 'exists (select from attached)')}
-  select exists (select from attached) as is_attached`,
+  ${refundCtes(':keys::text[]', ':seconds::float8[]', 'exists (select from valid)')}
+  select exists (select from valid) as is_valid, exists (select from attached) as is_attached`,
 );
 
 export interface RegistrationTokenDeps {
@@ -79,12 +99,16 @@ export interface RegistrationTokenDeps {
   readonly log: Log;
   readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
   readonly limits: { readonly registrationToken: Limiter };
+  /** Whether codes can be sent by email. */
+  readonly sendsMail: boolean;
 }
 
 export type TokenOutcome =
   | { readonly ok: true }
   /** Does not distinguish unknown, revoked, expired and used-up tokens. */
   | { readonly ok: false; readonly reason: 'invalid-token' }
+  /** The token is valid for another email address. */
+  | { readonly ok: false; readonly reason: 'other-email' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /**
@@ -97,7 +121,7 @@ export async function attachRegistrationToken(
   token: string,
   address: string | undefined,
 ): Promise<TokenOutcome> {
-  const { database, clock, limits, secretKeys } = deps;
+  const { database, clock, limits, secretKeys, sendsMail } = deps;
   const limiter = limits.registrationToken;
   const taken = await chargeAddress(deps, { name: 'registration-token', limiter, address });
   if (!taken.ok) return { ...taken, reason: 'rate-limited' };
@@ -106,9 +130,11 @@ export async function attachRegistrationToken(
     id: toUuid(id),
     tokenHmac: registrationTokenHmac(secretKeys, token),
     now: new Date(clock.now()),
+    sendsMail,
     ...taken.charges,
   });
-  return row?.is_attached === true ? { ok: true } : { ok: false, reason: 'invalid-token' };
+  if (row?.is_attached === true) return { ok: true };
+  return { ok: false, reason: row?.is_valid === true ? 'other-email' : 'invalid-token' };
 }
 
 const consumeToken = statement<never, { readonly registrationId: string; readonly now: Date }>(
@@ -130,4 +156,37 @@ export async function consumeRegistrationToken(
   now: Date,
 ): Promise<boolean> {
   return (await transaction.execute(consumeToken, { registrationId, now })) > 0;
+}
+
+/** Also returns the names of the token's groups. */
+const insertUse = statement<
+  { created_by: string | null; groups: readonly string[] },
+  { readonly registrationId: string; readonly userId: string; readonly now: Date }
+>(
+  'insert-registration-token-use',
+  `with used as (
+    insert into user_registration_token_uses (token_id, user_id, used_at)
+    select r.registration_token_id, :userId::uuid, :now::timestamptz
+    from user_registrations r where r.id = :registrationId::uuid
+    returning token_id
+  )
+  select t.created_by, array(
+    select g.name from user_groups g where g.id = any(t.group_ids) and ${groupExists('g')}
+  ) as groups
+  from used join user_registration_tokens t on t.id = used.token_id`,
+);
+
+/**
+ * Records which account a consumed token created, and adds the account to the token's groups on behalf of the
+ * administrator who created the token.
+ * @param registrationId as returned by `toUuid`; @param now milliseconds since the epoch
+ */
+export async function recordTokenUse(
+  transaction: Queryable,
+  { registrationId, userId, now }: { readonly registrationId: string; readonly userId: UserId; readonly now: number },
+): Promise<void> {
+  const row = await transaction.first(insertUse, { registrationId, userId: toUuid(userId), now: new Date(now) });
+  if (row === undefined || row.groups.length === 0) return;
+  const admin = row.created_by === null ? {} : { admin: fromUuid(row.created_by) };
+  await setGroups(transaction, { user: userId, groups: row.groups, by: { detail: { actor: 'admin', ...admin } }, now });
 }

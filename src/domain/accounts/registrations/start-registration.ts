@@ -21,6 +21,8 @@ import {
   beginParameters,
   type CodeMailDeps,
   codeMailBuckets,
+  PROVEN_AUTHENTICATION_CTE,
+  UNLESS_PROVEN,
 } from '../email-authentications/begin-email-authentication.ts';
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 import {
@@ -33,8 +35,8 @@ import { type Overloaded, overloadedOutcome } from '../passwords/check-password.
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import { checkRegistrationPolicy } from './check-registration-policy.ts';
 import { checkHomeserverName, type NameCheckDeps } from './homeserver-name.ts';
+import { findInvitation, type Invitation, type PresentedInvitation } from './invitation.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
-import { attachRegistrationToken } from './registration-token.ts';
 
 /** Includes the email authentication and its mail, if it has one. */
 const insertRegistration = statement<
@@ -48,14 +50,18 @@ const insertRegistration = statement<
     readonly termsUri: string | null;
     readonly ip: string | null;
     readonly userAgent: string | null;
+    readonly isEmailProven: boolean;
+    readonly hasFixedEmail: boolean;
+    readonly tokenId: string | null;
   }
 >(
   'insert-registration',
-  `with ${beginAuthenticationCtes('(select) as once')}
+  `with ${beginAuthenticationCtes(UNLESS_PROVEN)}, ${PROVEN_AUTHENTICATION_CTE}
   insert into user_registrations (id, username, password_hash, password_scheme_version, post_auth_action, terms_uri,
-    locale, ip, user_agent, email_authentication_id, created_at)
+    locale, ip, user_agent, email_authentication_id, has_fixed_email, registration_token_id, created_at)
   values (:id::uuid, :username::text, :passwordHash::text, :schemeVersion::integer, :postAuthAction::jsonb,
-    :termsUri::text, :locale::text, :ip::inet, :userAgent::text, :authenticationId::uuid, :now::timestamptz)`,
+    :termsUri::text, :locale::text, :ip::inet, :userAgent::text, :authenticationId::uuid, :hasFixedEmail::boolean,
+    :tokenId::uuid, :now::timestamptz)`,
 );
 
 export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
@@ -67,8 +73,8 @@ export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
     'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'
   >;
   readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
-  /** Whether a registration token is required. */
-  readonly isTokenRequired: boolean;
+  /** Whether codes can be sent by email. */
+  readonly sendsMail: boolean;
   /** Whether an email address is required. A later step proves it. */
   readonly isEmailRequired: boolean;
   readonly emailPolicy: EmailPolicy;
@@ -85,13 +91,13 @@ export interface RegistrationDeps extends CodeMailDeps, NameCheckDeps {
 /** The first registration form, as typed. */
 export interface Submission {
   readonly username: string;
-  /** Ignored if not required. */
+  /** Ignored if not required, or if the invitation determines it. */
   readonly email: string;
   readonly password: string;
   readonly passwordConfirm: string;
   readonly acceptsTerms: boolean;
-  /** The registration token in the URL of the form; undefined: none. */
-  readonly token: string | undefined;
+  /** From the URL of the form; undefined: none. An invalid token is ignored here; its step asks for one. */
+  readonly invitation: PresentedInvitation | undefined;
   readonly captcha: CaptchaAnswer;
   readonly action: PostAuthAction | undefined;
   /** Language of the page. */
@@ -134,10 +140,15 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     deps.log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
-  const judged = deps.isEmailRequired ? await checkEmailPolicy(submission.email, deps.emailPolicy) : undefined;
+  const presented = submission.invitation;
+  const invitation = presented === undefined ? undefined : await findInvitation(deps, presented, address);
+  const invited = invitation?.email;
+  const filled = invited === undefined ? submission : { ...submission, email: invited.email.address };
+  const hasEmail = deps.isEmailRequired || invited !== undefined;
+  const judged = hasEmail ? await checkEmailPolicy(filled.email, deps.emailPolicy) : undefined;
   let problems: SubmissionProblem[];
   try {
-    problems = await findProblems(deps, submission, judged);
+    problems = await findProblems(deps, filled, judged);
   } catch (error) {
     return overloadedOutcome(error, deps.log);
   }
@@ -149,11 +160,12 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
   if (asked !== 'available') return { ok: false, reason: asked };
 
+  const isProven = invited?.isProven === true;
   const email =
     judged?.ok === true ? { id: newId<'email-authentication'>(deps.clock.now()), email: judged.email } : undefined;
   const charged = await takeTokens(deps.database, deps.clock, [
     addressBucket(deps.log, { name: 'registration', limiter: registration, address }),
-    ...(email === undefined
+    ...(email === undefined || isProven
       ? []
       : codeMailBuckets(deps, { authentication: email.id, emailKey: email.email.key, address })),
   ]);
@@ -170,12 +182,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   if (stored === undefined) {
     return { ok: false, reason: 'rejected', problems: [{ field: 'password', problem: 'password_too_long' }] };
   }
-  const id = await store(deps, submission, { stored, email });
-  // An invalid token is ignored here; its step asks for one.
-  if (deps.isTokenRequired && submission.token !== undefined) {
-    await attachRegistrationToken(deps, id, submission.token, address);
-  }
-  return { ok: true, id };
+  return { ok: true, id: await store(deps, submission, { stored, email, invitation }) };
 }
 
 async function findProblems(
@@ -227,9 +234,11 @@ async function store(
   {
     stored,
     email,
+    invitation,
   }: {
     readonly stored: StoredHash;
     readonly email: { readonly id: EmailAuthenticationId; readonly email: EmailAddress } | undefined;
+    readonly invitation: Invitation | undefined;
   },
 ): Promise<RegistrationId> {
   const now = deps.clock.now();
@@ -245,6 +254,9 @@ async function store(
     termsUri: deps.tosUri ?? null,
     ip: submission.address ?? null,
     userAgent: submission.userAgent ?? null,
+    isEmailProven: invitation?.email?.isProven === true,
+    hasFixedEmail: invitation?.email !== undefined,
+    tokenId: invitation?.tokenId ?? null,
   });
   return id;
 }
