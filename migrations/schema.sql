@@ -721,6 +721,7 @@ create table user_recovery_sessions (
   user_agent text,
   created_at timestamp with time zone not null,
   consumed_at timestamp with time zone,
+  is_by_admin boolean default false not null,
   constraint user_recovery_sessions_pkey PRIMARY KEY (id)
 );
 CREATE INDEX user_recovery_sessions_created_at ON user_recovery_sessions USING btree (created_at);
@@ -731,7 +732,7 @@ create table user_recovery_tickets (
   ticket_hash bytea not null,
   session_id uuid not null,
   user_id uuid not null,
-  user_email_id uuid not null,
+  user_email_id uuid,
   password_id uuid,
   created_at timestamp with time zone not null,
   constraint user_recovery_tickets_pkey PRIMARY KEY (ticket_hash),

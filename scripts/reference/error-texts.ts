@@ -26,6 +26,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A chat client sent the correct password or a token of an account that is locked by an administrator.',
     remedy: "Ask an administrator. Keep the client's stored data: its tokens work once the account is unlocked.",
   },
+  account_not_usable: {
+    meaning: 'The admin API was asked for a link to set the password of an account that is locked or deactivated.',
+    remedy: 'Unlock or reactivate the account first.',
+  },
   already_finished: {
     meaning: 'The admin API was asked to end a session that has already ended.',
     remedy: 'No action is needed.',
@@ -115,6 +119,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   expired_token: {
     meaning: 'The device and user codes have expired (`oauth.device_code_ttl`).',
     remedy: 'Request new codes on the device.',
+  },
+  export_too_large: {
+    meaning: 'The admin API was asked for an archive of the data of an account that does not fit into one (8 MiB).',
+    remedy: 'Read the data with other operations.',
   },
   group_exists: {
     meaning: 'Another group has this name, or had it until it was renamed or deleted a moment ago.',
@@ -276,6 +284,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A chat client sent a wrong username or password, or the policy bans the requester.',
     remedy: 'Retry with the correct credentials; `auth.refused` in the log shows the cause.',
   },
+  mail_not_configured: {
+    meaning: 'The admin API was asked to send an email, but the service sends none: `email.transport` is `blackhole`.',
+    remedy: 'Configure `email.transport`, or hand over the link yourself.',
+  },
   mails_delayed: {
     meaning:
       'Emails have been queued for ten minutes or more, or more than 100,000 are queued, so forms that ' +
@@ -305,6 +317,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   missing_token: {
     meaning: 'A chat client signed out without a token.',
     remedy: 'Send the access token as `Authorization: Bearer ...`; tokens in the URL are ignored.',
+  },
+  no_email: {
+    meaning: 'The admin API was asked to send an email to an account without an address.',
+    remedy: 'Add an address, or hand over the link yourself.',
   },
   not_found: {
     meaning: 'The URL does not exist, or belongs to another browser.',

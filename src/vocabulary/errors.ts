@@ -34,6 +34,13 @@ const ROWS = {
     page: 'refused',
     description: 'this account is locked',
   },
+  account_not_usable: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the account is locked or deactivated',
+  },
   already_finished: {
     kind: 'refusal',
     status: 400,
@@ -123,6 +130,13 @@ const ROWS = {
   embedding_refused: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
   expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'expired' },
   expired_token: { kind: 'refusal', status: 410, oauth: 'expired_token', page: 'device_expired' },
+  export_too_large: {
+    kind: 'refusal',
+    status: 422,
+    oauth: 'invalid_request',
+    page: 'too_large',
+    description: 'the data of the account does not fit into an archive',
+  },
   group_exists: {
     kind: 'refusal',
     status: 409,
@@ -278,6 +292,13 @@ const ROWS = {
     page: 'refused',
     description: 'invalid username or password',
   },
+  mail_not_configured: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the service sends no emails: email.transport is blackhole',
+  },
   mails_delayed: {
     kind: 'fault',
     status: 503,
@@ -309,6 +330,13 @@ const ROWS = {
     chat: 'M_MISSING_TOKEN',
     page: 'refused',
     description: 'an access token is required in the Authorization header',
+  },
+  no_email: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the account has no email address',
   },
   not_found: {
     kind: 'refusal',

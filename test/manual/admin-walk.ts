@@ -2,7 +2,7 @@
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
-import { sql } from '../support/fixtures.ts';
+import { insertBrowserSession, sql } from '../support/fixtures.ts';
 import type { TestService } from '../support/service.ts';
 
 const LISTS = [
@@ -96,6 +96,11 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.get('users?filter[group]=crew');
   await giveAuthenticatorApp(service.core, parseId(user) ?? newId(0));
   await admin.post(`users/${user}/remove-second-factors`);
+  await admin.post(`users/${user}/recovery-link`, { delivery: 'link' });
+  await admin.post(`users/${user}/data-export`);
+  await admin.post('users/bulk', { action: 'lock', ids: [user] });
+  await admin.post(`users/${user}/unlock`);
+  await admin.post('sessions/bulk-finish', { kind: 'browser', ids: [await startedBrowserSession(service, user)] });
   await admin.post(`users/${user}/lock`);
   await admin.post(`users/${user}/unlock`);
   await admin.delete(`user-emails/${email}`);
@@ -111,6 +116,10 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.delete(`jobs/${again}`);
   await admin.post(`users/${user}/deactivate`);
   await admin.post(`users/${user}/reactivate`);
+}
+
+async function startedBrowserSession({ database }: TestService, user: string): Promise<string> {
+  return await insertBrowserSession(database, parseId(user) ?? newId(0), Date.now());
 }
 
 async function idOf(answer: ReturnType<AdminClient['get']>): Promise<string> {

@@ -38,11 +38,11 @@ const BASE = '/api/admin/v1';
 
 export class AdminClient {
   readonly #service: Pick<TestService, 'address'>;
-  readonly #token: string;
+  readonly token: string;
 
   constructor(service: Pick<TestService, 'address'>, token: string) {
     this.#service = service;
-    this.#token = token;
+    this.token = token;
   }
 
   async get(path: string): Promise<AdminAnswer> {
@@ -62,7 +62,7 @@ export class AdminClient {
     const { accept, ...rest } = init;
     return await fetch(`${this.#service.address}${BASE}/${path}`, {
       ...rest,
-      headers: { authorization: `Bearer ${this.#token}`, accept },
+      headers: { authorization: `Bearer ${this.token}`, accept },
     });
   }
 
@@ -77,14 +77,15 @@ export class AdminClient {
     const response = await fetch(this.#service.address + address, {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${this.token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+    const isDocument = response.headers.get('content-type') === 'application/json';
+    const answer = { status: response.status, headers: response.headers, body: isDocument ? JSON.parse(text) : {} };
     expectDescribed(method, address, answer);
     return answer;
   }

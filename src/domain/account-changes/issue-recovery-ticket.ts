@@ -12,7 +12,7 @@ export interface IssueTicketDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly sessionTtlSeconds: number;
-  /** Accounts without a password get a ticket too. */
+  /** Accounts without a password get a ticket too, even if no administrator requested it. */
   readonly setsFirstPassword: boolean;
 }
 
@@ -68,7 +68,7 @@ const issue = statement<
 >(
   'issue-recovery-ticket',
   `with session as (
-    select s.id, s.email, s.email_key, s.locale, s.ip, s.user_agent, s.created_at
+    select s.id, s.email, s.email_key, s.locale, s.ip, s.user_agent, s.created_at, s.is_by_admin
       from user_recovery_sessions s
      where s.id = (:payload::jsonb ->> 'session_id')::uuid and ${recoverySessionIsOpen('s')} and s.created_at > :madeAfter::timestamptz
   ), account as (
@@ -81,12 +81,12 @@ const issue = statement<
     insert into user_recovery_tickets (ticket_hash, session_id, user_id, user_email_id, password_id, created_at)
     select :ticketHash::bytea, session.id, account.user_id, account.user_email_id, account.password_id, :now::timestamptz
       from session, account
-     where account.is_usable and (account.password_id is not null or :setsFirstPassword::boolean)
+     where account.is_usable and (account.password_id is not null or :setsFirstPassword::boolean or session.is_by_admin)
     returning user_id
   ), audited as (
     ${INSERT_AUDIT_EVENT}
-    select :auditEventId::uuid, 'recovery_started', issued.user_id, null, null, session.ip, session.user_agent, null,
-           :now::timestamptz
+    select :auditEventId::uuid, 'recovery_started', issued.user_id, null, null, session.ip, session.user_agent,
+           case when session.is_by_admin then jsonb_build_object('actor', 'admin') end, :now::timestamptz
       from issued, session
   )
   select session.email as typed_email, ${ms('session.created_at')} as created_at, session.locale, host(session.ip) as ip, session.user_agent,

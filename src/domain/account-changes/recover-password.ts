@@ -23,7 +23,13 @@ import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import type { FlowResult } from '#vocabulary/metric-labels.ts';
-import { passwordIsUnchanged, type RecoveryTicket, type TicketDeps, ticketHash } from './recovery-ticket.ts';
+import {
+  addressIsUnchanged,
+  passwordIsUnchanged,
+  type RecoveryTicket,
+  type TicketDeps,
+  ticketHash,
+} from './recovery-ticket.ts';
 
 export interface RecoverPasswordDeps
   extends TicketDeps,
@@ -166,10 +172,10 @@ const consumeTicket = statement<
     select t.user_id
       from user_recovery_tickets t
       join user_recovery_sessions s on s.id = t.session_id
-      join user_emails e on e.id = t.user_email_id and e.user_id = t.user_id
       join users u on u.id = t.user_id
      where t.ticket_hash = :ticketHash::bytea and t.created_at > :madeAfter::timestamptz
-       and ${recoverySessionIsOpen('s')} and ${passwordIsUnchanged('t')} and ${accountIsUsable('u')}
+       and ${recoverySessionIsOpen('s')} and ${passwordIsUnchanged('t')} and ${addressIsUnchanged('t')}
+       and ${accountIsUsable('u')}
   ), consumed as (
     update user_recovery_sessions s set consumed_at = :now::timestamptz
       from valid

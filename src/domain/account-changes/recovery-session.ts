@@ -1,7 +1,8 @@
 /**
  * Account recovery by email for users who lost their password (browser-flows 7): tables `user_recovery_sessions` and
  * `user_recovery_tickets`. A session is one request for one entered address, known or not. It belongs to the browser
- * that created it, which the feature checks. Each email for it has a ticket, stored as a digest.
+ * that created it, which the feature checks. Each email for it has a ticket, stored as a digest. One that an
+ * administrator requests is for an account (`issue-recovery-link.ts`).
  *
  * A session is open, consumed (`consumed_at`: the account was recovered, or newer sessions replaced it), or expired.
  */

@@ -39,6 +39,8 @@ export interface IssuedTicket {
 export interface RecoveryTicket extends IssuedTicket {
   readonly user: { readonly id: UserId; readonly username: string; readonly displayName: string | undefined };
   readonly session: Pick<RecoverySession, 'id' | 'email' | 'emailKey'>;
+  /** It works even if users cannot request recovery themselves. */
+  readonly isByAdmin: boolean;
   /** Confirmed addresses of the account, which would be easy to guess as passwords. */
   readonly emails: readonly string[];
 }
@@ -73,6 +75,17 @@ export function passwordIsUnchanged(ticket: string): string {
   )`;
 }
 
+/**
+ * Returns an SQL condition: the account still has the address that the ticket was sent to. One that an administrator
+ * handed over was sent to none.
+ * @param ticket alias of `user_recovery_tickets`
+ */
+export function addressIsUnchanged(ticket: string): string {
+  return `(${ticket}.user_email_id is null or exists (
+    select from user_emails e where e.id = ${ticket}.user_email_id and e.user_id = ${ticket}.user_id
+  ))`;
+}
+
 interface TicketRow {
   readonly id: string;
   readonly user_id: string;
@@ -86,6 +99,7 @@ interface TicketRow {
   readonly is_consumed: boolean;
   readonly created_at: number;
   readonly session_created_at: number;
+  readonly is_by_admin: boolean;
 }
 
 /**
@@ -101,12 +115,11 @@ const findTicket = statement<TicketRow, { readonly ticketHash: Buffer }>(
           array(select other.email from user_emails other where other.user_id = u.id) as emails,
           s.id as session_id, s.email, s.email_key,
           not (${recoverySessionIsOpen('s')} and ${passwordIsUnchanged('t')}) as is_consumed,
-          ${ms('t.created_at')} as created_at, ${ms('s.created_at')} as session_created_at
+          ${ms('t.created_at')} as created_at, ${ms('s.created_at')} as session_created_at, s.is_by_admin
      from user_recovery_tickets t
      join user_recovery_sessions s on s.id = t.session_id
-     join user_emails e on e.id = t.user_email_id and e.user_id = t.user_id
      join users u on u.id = t.user_id
-    where t.ticket_hash = :ticketHash::bytea`,
+    where t.ticket_hash = :ticketHash::bytea and ${addressIsUnchanged('t')}`,
 );
 
 /**
@@ -132,6 +145,8 @@ function judge(row: TicketRow, { clock, sessionTtlSeconds, ticketTtlSeconds }: T
   const now = clock.now();
   const isExpired = !isRecent(row.created_at, ticketTtlSeconds * 1000 - 1, now);
   if (!isExpired) return { kind: row.is_usable ? 'valid' : 'locked', ticket };
+  // Only an administrator can send another one.
+  if (row.is_by_admin) return { kind: 'unknown' };
   const session = { createdAt: row.session_created_at, isConsumed: false };
   return { kind: 'expired', ticket, isSessionOpen: recoverySessionState(session, sessionTtlSeconds, now) === 'open' };
 }
@@ -143,6 +158,7 @@ function ticketOf(row: TicketRow): RecoveryTicket {
     createdAt: row.created_at,
     user: { id: fromUuid(row.user_id), username: row.username, displayName: row.display_name ?? undefined },
     session: { id, email: row.email, emailKey: row.email_key },
+    isByAdmin: row.is_by_admin,
     emails: row.emails,
   };
 }

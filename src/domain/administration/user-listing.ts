@@ -32,6 +32,8 @@ export interface UserFilters {
   readonly searchAnywhere: string;
   /** Users with an authenticator app or a passkey. */
   readonly hasSecondFactor: boolean;
+  /** Users who were active on this day (UTC) or later. Days are kept for a month. */
+  readonly activeSince: Date;
   readonly hasOAuth2Session: boolean;
   readonly hasCompatSession: boolean;
   /** Users with a live session at any of these clients. */
@@ -62,6 +64,8 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
     search: 'u.username_key like :search::text',
     searchAnywhere: `(u.username_key like :searchAnywhere::text or lower(u.display_name) like :searchAnywhere::text
       or u.id in (select e.user_id from user_emails e where e.email_key like :searchAnywhere::text))`,
+    activeSince: `exists (select from user_active_days d
+      where d.user_id = u.id and d.day >= (:activeSince::timestamptz at time zone 'UTC')::date)`,
     hasSecondFactor: eitherWay(`(exists (select from user_totp_secrets t where t.user_id = u.id)
       or exists (select from user_passkeys k where k.user_id = u.id))`),
     hasOAuth2Session: eitherWay(

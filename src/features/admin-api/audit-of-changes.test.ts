@@ -176,6 +176,17 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     await giveAuthenticatorApp(administered.service.core, request.user ?? '');
     return request;
   },
+  createRecoveryLink: () => ofUser('recovery-link', { body: { delivery: 'link' } }),
+  exportUserData: () => ofUser('data-export'),
+  bulkUsers: async () => {
+    const { id } = await administered.person();
+    return { path: 'users/bulk', body: { action: 'lock', ids: [id] }, target: id, user: id, changed: ['locked_at'] };
+  },
+  bulkFinishSessions: async () => {
+    const { target = '', user = '' } = await browserSession();
+    const body = { kind: 'browser', ids: [target] };
+    return { path: 'sessions/bulk-finish', body, target, user, changed: ['finished_at'] };
+  },
   setUserPassword: () =>
     ofUser('set-password', {
       body: { password: 'seven purple walruses', skip_password_check: true },

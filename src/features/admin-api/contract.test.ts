@@ -527,7 +527,8 @@ describe('the OpenAPI document (operations 4.13)', () => {
   });
 });
 
-const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDetails getUserByUsername setUserPassword userSetAdmin
+const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
+  bulkUsers bulkFinishSessions getUserByUsername setUserPassword userSetAdmin
   userRemoveSecondFactors
   lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims
   setUserClaims listUserEmails addUserEmail getUserEmail deleteUserEmail listUserSessions getUserSession finishUserSession listOAuth2Sessions getOAuth2Session

@@ -10,7 +10,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
 import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE, sortValues } from './definition/list-parameters.ts';
-import type { ListExports, Operation } from './definition/operation.ts';
+import type { Answer, ListExports, Operation } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
@@ -230,9 +230,7 @@ function describeOperation(operation: Operation) {
       },
     }),
     responses: {
-      ...Object.fromEntries(
-        answers.map(({ status, schema, description: what }) => [status, answer(what, schema, address, exports)]),
-      ),
+      ...Object.fromEntries(answers.map((one) => [one.status, answer(one, address, exports)])),
       ...errorResponses([...COMMON, ...(body === undefined ? [] : BODY_ERRORS), ...codes]),
     },
   };
@@ -285,14 +283,15 @@ function parameter(
   return { name, in: place, description, schema, ...more };
 }
 
-function answer(what: string, schema: z.ZodType | undefined, address: string, exports: Operation['exports']) {
-  if (schema === undefined) return { description: what };
+function answer({ description, schema, file }: Answer, address: string, exports: Operation['exports']) {
+  if (file !== undefined) return { description, content: { [file]: { schema: { type: 'string' } } } };
+  if (schema === undefined) return { description };
   const files = Object.entries(exports?.examples ?? {}).map(([type, example]) => [
     type,
     { schema: { type: 'string' }, example },
   ]);
   const content = { [JSON_TYPE]: contentOf(jsonSchema(schema, 'output'), address), ...Object.fromEntries(files) };
-  return { description: what, content };
+  return { description, content };
 }
 
 function contentOf(schema: JsonSchema, address: string) {

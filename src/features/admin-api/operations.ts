@@ -1,11 +1,13 @@
 import type { Operation } from './definition/operation.ts';
 import { auditEventOperations } from './operations/audit-events.ts';
+import { bulkOperations } from './operations/bulk.ts';
 import { clientChangeOperations } from './operations/client-changes.ts';
 import { clientConnectionOperations } from './operations/client-connections.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
 import { policyDataOperations } from './operations/policy-data.ts';
+import { recoveryLinkOperations } from './operations/recovery-links.ts';
 import { registrationTokenOperations } from './operations/registration-tokens.ts';
 import { serverOperations } from './operations/server.ts';
 import { sessionOperations } from './operations/sessions.ts';
@@ -14,6 +16,7 @@ import { upstreamOperations } from './operations/upstream.ts';
 import { userClaimOperations } from './operations/user-claims.ts';
 import { userDetailOperations } from './operations/user-details.ts';
 import { userEmailOperations } from './operations/user-emails.ts';
+import { userExportOperations } from './operations/user-exports.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
 
@@ -41,6 +44,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...userOperations,
   ...userDetailOperations,
+  ...userExportOperations,
+  ...recoveryLinkOperations,
+  ...bulkOperations,
   ...userSecretOperations,
   ...userClaimOperations,
   ...userEmailOperations,

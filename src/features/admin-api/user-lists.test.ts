@@ -88,6 +88,23 @@ test('a search finds usernames, or also display names and addresses', async () =
   expect(body.data?.attributes).toMatchObject({ display_name: null, email: 'Duennebier@mail.example' });
 });
 
+test('accounts are found by when they were last active', async () => {
+  const { clock, service } = administered;
+  const days = 86_400_000;
+  for (const [index, ago] of [0, 3, 20].entries()) {
+    await sql(
+      service.database,
+      `insert into user_active_days (day, user_id) values (($1::timestamptz at time zone 'UTC')::date, $2::uuid)`,
+      [new Date(clock.now() - ago * days), at(index).uuid],
+    );
+  }
+  const since = (ago: number) => `filter[active-since]=${new Date(clock.now() - ago * days).toISOString()}`;
+  expect(await names(since(0))).toEqual(['edda']);
+  expect(await names(since(7))).toEqual(['edda', 'Anton']);
+  expect(await names(`${since(30)}&sort=username`)).toEqual(['Anton', 'dora', 'edda']);
+  expect(await rejection('filter[active-since]=yesterday')).toEqual([400, { parameter: 'filter[active-since]' }]);
+});
+
 test('the details of an account name its factors, passkeys and sessions, and no secrets', async () => {
   const { clock, service } = administered;
   const { id, uuid } = at(2);

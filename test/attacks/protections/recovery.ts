@@ -43,6 +43,14 @@ export const RECOVERY: readonly Protection[] = [
     testName: 'works for ten minutes (S-119)',
   },
   {
+    name: 'recovery-disabled',
+    what: 'while recovery is disabled, only links of administrators set passwords',
+    attack: 119,
+    removals: [{ text: "if (!isAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };" }],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'while recovery is switched off it says so, and sends no mail',
+  },
+  {
     name: 'recovery-ends-browsers',
     what: 'a recovery ends all browser sessions',
     attack: 119,

@@ -25,8 +25,10 @@ mutationWithPayload('setPasswordByRecovery', SetPasswordPayload, {
     const { caller, core } = context;
     // Signed-in users change their current password instead. The ticket may belong to another account.
     if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
-    if (!isRecoveryOpen(core.config)) return { status: 'PASSWORD_CHANGES_DISABLED' };
+    if (!core.config.passwords.enabled) return { status: 'PASSWORD_CHANGES_DISABLED' };
     const check = await checkTicket(ticket, context);
+    const isAllowed = isRecoveryOpen(core.config) || (check.kind === 'valid' && check.ticket.isByAdmin);
+    if (!isAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };
     return check.kind === 'valid' ? await storePassword(recovery, check.ticket, context) : unusable(check);
   },
 });

@@ -28,6 +28,8 @@ export interface Answer {
   readonly status: number;
   /** Undefined for a response without a body. */
   readonly schema: z.ZodType | undefined;
+  /** Media type of a body that is a file. */
+  readonly file?: string;
   readonly description: string;
 }
 
@@ -248,23 +250,27 @@ export function actionOperation<Item extends { readonly id: string }>(definition
 
 /**
  * Runs a change in one transaction with its event, so that neither exists without the other. Throw to roll back.
- * @param action of the event; a function if it depends on the result
+ * @param action of the event, or of one event for each record; a function if it depends on the result
  * @param work receives the transaction, and the services with the transaction as their database
  */
 export async function change<T>(
   call: AdminCall,
-  action: AdminAction | ((done: T) => AdminAction),
+  action: AdminAction | ((done: T) => AdminAction | readonly AdminAction[]),
   work: (core: JoinedCore, transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   const { core } = call;
   return await recordedChange(
     core.database,
-    (transaction, done) => record(call, typeof action === 'function' ? action(done) : action, transaction),
+    async (transaction, done) => {
+      const actions = [typeof action === 'function' ? action(done) : action].flat();
+      for (const one of actions) await record(call, one, transaction);
+    },
     (transaction, joined) => work({ ...core, database: joined }, transaction),
   );
 }
 
-type JoinedCore = Omit<Core, 'database'> & { readonly database: Database };
+/** The services, with a transaction as their database. */
+export type JoinedCore = Omit<Core, 'database'> & { readonly database: Database };
 
 /** Records a change in its transaction. For operations that do something before or after it, such as a hash. */
 export async function record(

@@ -10,12 +10,13 @@ import {
   oauth2Sessions,
 } from '#domain/administration/session-listings.ts';
 import { users } from '#domain/administration/user-listing.ts';
+import type { AdminAction } from '#domain/audit/record-admin-action.ts';
 import { finishCompatSession } from '#domain/compat-sessions/finish-compat-session.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
-import { actorOf } from '../definition/caller.ts';
+import { type AdminCaller, actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, time, timeOrNull } from '../definition/documents.ts';
 import { clientKind, EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
 import {
@@ -23,6 +24,7 @@ import {
   actionOperation,
   change,
   getOperation,
+  type JoinedCore,
   listOperation,
   missing,
   type Operation,
@@ -210,20 +212,7 @@ export const sessionOperations: readonly Operation[] = [
     description: 'Client sessions that were started in this browser continue, unless their settings end them with it.',
     ...BROWSERS,
     ...FINISH,
-    run: async (call, { id, user_id, finished_at }, action) => {
-      const { core, caller } = call;
-      await core.activity.flush();
-      const end = {
-        userId: fromUuid<'user'>(user_id),
-        which: fromUuid<'browser-session'>(id),
-        reason: 'admin',
-        now: core.clock.now(),
-        detail: actorOf(caller).detail,
-      } as const;
-      await change(call, { ...action, changed: ['finished_at'] }, async (joined) => {
-        if (finished_at !== null || (await signOut(joined, end)) === 0) throw new LatchkeyError('already_finished');
-      });
-    },
+    run: (call, session, action) => finish(call, session, action, endBrowserSession),
   }),
   listOperation({
     id: 'listOAuth2Sessions',
@@ -258,20 +247,7 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...APPLICATIONS,
     ...FINISH,
-    run: async (call, { id }, action) => {
-      const { core, caller } = call;
-      await core.activity.flush();
-      const end = {
-        reason: 'admin',
-        now: core.clock.now(),
-        detail: actorOf(caller).detail,
-        syncsDevices: core.homeserver.isConnected,
-      } as const;
-      await change(call, { ...action, changed: ['finished_at'] }, async (_, transaction) => {
-        const isEnded = await endOAuth2Session(transaction, fromUuid<'oauth2-session'>(id), end);
-        if (!isEnded) throw new LatchkeyError('already_finished');
-      });
-    },
+    run: (call, session, action) => finish(call, session, action, endClientSession),
   }),
   listOperation({
     id: 'listCompatSessions',
@@ -296,19 +272,55 @@ export const sessionOperations: readonly Operation[] = [
     description: 'The homeserver deletes its device in the background.',
     ...CHAT_CLIENTS,
     ...FINISH,
-    run: async (call, { id, finished_at }, action) => {
-      const { core, caller } = call;
-      await core.activity.flush();
-      const end = {
-        reason: 'admin',
-        now: core.clock.now(),
-        detail: actorOf(caller).detail,
-        syncsDevices: core.homeserver.isConnected,
-      } as const;
-      await change(call, { ...action, changed: ['finished_at'] }, async (_, transaction) => {
-        const isEnded = await finishCompatSession(transaction, fromUuid<'compat-session'>(id), end);
-        if (finished_at !== null || !isEnded) throw new LatchkeyError('already_finished');
-      });
-    },
+    run: (call, session, action) => finish(call, session, action, endChatSession),
   }),
 ];
+
+/** @throws LatchkeyError `already_finished` */
+async function finish<Session>(
+  call: AdminCall,
+  session: Session,
+  action: AdminAction,
+  end: (core: JoinedCore, caller: AdminCaller, session: Session) => Promise<boolean>,
+): Promise<void> {
+  await call.core.activity.flush();
+  await change(call, { ...action, changed: ['finished_at'] }, async (core) => {
+    if (!(await end(core, call.caller, session))) throw new LatchkeyError('already_finished');
+  });
+}
+
+/** Expects the transaction as the database. @returns whether this call ended it */
+export async function endBrowserSession(
+  core: JoinedCore,
+  caller: AdminCaller,
+  { id, user_id, finished_at }: BrowserSessionRecord,
+): Promise<boolean> {
+  if (finished_at !== null) return false;
+  const which = fromUuid<'browser-session'>(id);
+  return (await signOut(core, { ...endOf(core, caller), userId: fromUuid<'user'>(user_id), which })) > 0;
+}
+
+/** Expects the transaction as the database. @returns whether this call ended it */
+export async function endClientSession(
+  core: JoinedCore,
+  caller: AdminCaller,
+  { id }: Pick<OAuth2SessionRecord, 'id'>,
+): Promise<boolean> {
+  const end = { ...endOf(core, caller), syncsDevices: core.homeserver.isConnected };
+  return await endOAuth2Session(core.database, fromUuid<'oauth2-session'>(id), end);
+}
+
+/** Expects the transaction as the database. @returns whether this call ended it */
+export async function endChatSession(
+  core: JoinedCore,
+  caller: AdminCaller,
+  { id, finished_at }: Pick<CompatSessionRecord, 'finished_at' | 'id'>,
+): Promise<boolean> {
+  if (finished_at !== null) return false;
+  const end = { ...endOf(core, caller), syncsDevices: core.homeserver.isConnected };
+  return await finishCompatSession(core.database, fromUuid<'compat-session'>(id), end);
+}
+
+function endOf({ clock }: JoinedCore, caller: AdminCaller) {
+  return { reason: 'admin', now: clock.now(), detail: actorOf(caller).detail } as const;
+}

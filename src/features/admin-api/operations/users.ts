@@ -15,7 +15,7 @@ import { json } from '#platform/http/response.ts';
 import { containing } from '#platform/postgres/like.ts';
 import { actorOf, refuseOwnAccount } from '../definition/caller.ts';
 import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
-import { EXAMPLE_ID, filter, flag, text, ulid } from '../definition/fields.ts';
+import { EXAMPLE_ID, EXAMPLE_TIME, filter, flag, instant, text, ulid } from '../definition/fields.ts';
 import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-failure.ts';
 import {
   type AdminCall,
@@ -84,6 +84,11 @@ const filters = z.object({
       'addresses (`any`).',
   ),
   'has-second-factor': filter(flag(), 'Accounts with (`true`) or without (`false`) an authenticator app or a passkey.'),
+  'active-since': filter(
+    instant(),
+    'Accounts that were used on the day (UTC) of this time (RFC 3339) or later. Days are kept for a month.',
+    EXAMPLE_TIME,
+  ),
   status: filter(
     z.enum(['active', 'locked', 'deactivated'], 'must be active, locked or deactivated'),
     'Accounts that are `locked`, `deactivated`, or neither (`active`).',
@@ -149,6 +154,7 @@ export const userOperations: readonly Operation[] = [
       guest: values['legacy-guest'],
       ...searchOf(values),
       hasSecondFactor: values['has-second-factor'],
+      activeSince: values['active-since'],
       hasOAuth2Session: values['has-active-oauth2-session'],
       hasCompatSession: values['has-active-compat-session'],
       clients: values['active-oauth2-client'],
