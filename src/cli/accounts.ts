@@ -35,6 +35,8 @@ export interface AccountDeps {
   readonly adminArea: string | undefined;
   /** `http.public_base`. */
   readonly publicBase: string;
+  /** `http.issuer`. */
+  readonly issuer: string;
   /** Server name in `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
@@ -92,6 +94,7 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     sendsNotices: config.email.securityNotices,
     adminArea: adminAreaAddress(config),
     publicBase: config.http.publicBase,
+    issuer: config.http.issuer,
     scopeRules: new ScopeRules(
       config.protocolName,
       config.oauth.resources.flatMap(({ scopes }) => scopes),

@@ -11,11 +11,13 @@ import type { PropertyFlags } from './client-properties.ts';
 import { createClientCommand } from './create-client.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
 import { rotateClientSecretCommand } from './rotate-client-secret.ts';
+import { runCommand } from './run-command.test-support.ts';
 import { setClientEnabledCommand } from './set-client-enabled.ts';
 import { listClientsCommand, showClientCommand } from './show-clients.ts';
 import { updateClientCommand } from './update-client.ts';
 
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const NOTHING = { clientId: undefined, secretFile: undefined, preset: undefined, url: undefined };
 const MACHINE: PropertyFlags = { scope: 'openid', set: ['grant_types=["client_credentials"]'] };
 let folder: string;
 let printed: Printed;
@@ -40,7 +42,7 @@ interface Created {
 }
 
 async function create(flags: PropertyFlags): Promise<Created> {
-  await createClientCommand(deps(), { clientId: undefined, secretFile: undefined, flags, json: true });
+  await createClientCommand(deps(), { ...NOTHING, flags, json: true });
   const created: Created = JSON.parse(printed.out);
   printed.out = '';
   return created;
@@ -65,7 +67,7 @@ async function actions(): Promise<readonly string[]> {
 
 test('create-client prints the ID and the secret, which works', async () => {
   const flags = { ...MACHINE, name: 'Backup' };
-  await createClientCommand(deps(), { clientId: undefined, secretFile: undefined, flags, json: false });
+  await createClientCommand(deps(), { ...NOTHING, flags, json: false });
   const [, client_id = '', client_secret = ''] = /^client_id: (\S+)\nclient_secret: (\S+)\n$/.exec(printed.out) ?? [];
   expect(await token({ client_id, client_secret })).toBe(200);
   expect((await actions()).at(-1)).toBe('create-client');
@@ -74,10 +76,79 @@ test('create-client prints the ID and the secret, which works', async () => {
 test('create-client reads a secret from a file and does not print it', async () => {
   const secretFile = join(folder, 'secret');
   writeFileSync(secretFile, 'a secret of our own choice\n', { mode: 0o600 });
-  await createClientCommand(deps(), { clientId: undefined, secretFile, flags: MACHINE, json: true });
+  await createClientCommand(deps(), { ...NOTHING, secretFile, flags: MACHINE, json: true });
   const { client_id, client_secret } = JSON.parse(printed.out);
   expect(client_secret).toBeNull();
   expect(await token({ client_id, client_secret: 'a secret of our own choice' })).toBe(200);
+});
+
+describe('create-client --preset', () => {
+  const createFrom = (
+    preset: string,
+    url: string | undefined,
+    options: { flags?: PropertyFlags; json?: boolean } = {},
+  ) => createClientCommand(deps(), { ...NOTHING, preset, url, flags: {}, json: false, ...options });
+
+  test('creates the client of the program and prints what to enter there', async () => {
+    await createFrom('grafana', 'https://grafana.example/');
+    const [, id = '', secret = '', steps = ''] =
+      /^client_id: (\S+)\nclient_secret: (\S+)\n\nIn Grafana:\n\n(.*)$/s.exec(printed.out) ?? [];
+    expect(steps).toContain(`  client_id = ${id}\n  client_secret = ${secret}\n`);
+    expect(steps).toContain('  root_url = https://grafana.example/\n');
+    expect(steps).toContain('  token_url = https://login.example/oauth2/token\n');
+    printed.out = '';
+    await showClientCommand(deps(), { clientId: id, json: true });
+    expect(JSON.parse(printed.out)).toMatchObject({
+      preset: 'grafana',
+      client_name: 'Grafana',
+      redirect_uris: ['https://grafana.example/login/generic_oauth'],
+      scope: 'openid profile email groups',
+    });
+  });
+
+  test('options override it, and JSON contains the steps', async () => {
+    await createFrom('kubernetes', undefined, { flags: { name: 'Cluster' }, json: true });
+    const { client_id, client_secret, steps } = JSON.parse(printed.out);
+    expect(client_secret).toBeNull();
+    expect(JSON.stringify(steps)).toContain(`--oidc-client-id=${client_id}`);
+    printed.out = '';
+    await showClientCommand(deps(), { clientId: client_id, json: true });
+    expect(JSON.parse(printed.out)).toMatchObject({ client_name: 'Cluster', client_auth_method: 'none' });
+  });
+
+  test('warns about http, except on this machine', async () => {
+    await createFrom('grafana', 'http://localhost:3000');
+    expect(printed.err).toBe('');
+    await createFrom('grafana', 'http://grafana.lan:3000');
+    expect(printed.err).toContain('warning: with http');
+  });
+
+  test.each([
+    ['grafna', 'https://a.example', 'no preset grafna; "latchkey manage list-presets" lists all of them'],
+    ['grafana', undefined, '--url is missing: the URL of Grafana, for example https://grafana.example.org'],
+    ['grafana', 'a.example', '--url must start with https:// or http://'],
+    ['kubernetes', 'https://a.example', 'Kubernetes with kubelogin needs no --url'],
+  ])('%s with %s is refused', async (preset, url, message) => {
+    await expect(createFrom(preset, url)).rejects.toThrow(message);
+  });
+
+  test('--url alone is refused', async () => {
+    const options = { ...NOTHING, url: 'https://a.example', flags: {}, json: false };
+    await expect(createClientCommand(deps(), options)).rejects.toThrow('--url needs --preset');
+  });
+
+  test('list-presets and show-preset need no database', async () => {
+    const list = await runCommand(['manage', 'list-presets']);
+    expect(list).toMatchObject({ exitCode: 0, err: '' });
+    expect(list.out).toMatch(/^grafana +Grafana +from its documentation of \d{4}-\d\d-\d\d$/m);
+    expect(list.out).toMatch(/^oauth2-proxy +oauth2-proxy +tested with oauth2-proxy 7\.15\.6$/m);
+    const shown = await runCommand(['manage', 'show-preset', 'immich']);
+    expect(shown.out).toContain('redirect_uris: {url}/auth/login {url}/user-settings app.immich:///oauth-callback\n');
+    expect(shown.out).toContain('  Issuer URL: {issuer}\n');
+    const asJson = await runCommand(['--json', 'manage', 'show-preset', 'immich']);
+    expect(JSON.parse(asJson.out)).toMatchObject({ slug: 'immich' });
+    expect(await runCommand(['manage', 'show-preset', 'x'])).toMatchObject({ exitCode: 2 });
+  });
 });
 
 describe('a wrong property', () => {

@@ -15,11 +15,27 @@ export function addClientCommands(manage: Command, configuration: () => CommandO
   withProperties(
     manage.command('create-client').description('create a client and print its ID and secret, which is shown once'),
   )
+    .option('--preset <preset>', 'properties for a program in `list-presets`; other options override them')
+    .option('--url <url>', 'URL of the program of the preset')
     .option('--client-id <id>', 'ID of the client (default: a new one)')
     .option('--secret-file <path>', 'file with the secret, "-" for standard input (default: a generated secret)')
-    .action(async ({ clientId, secretFile, ...flags }: CreateFlags) => {
+    .action(async ({ clientId, secretFile, preset, url, ...flags }: CreateFlags) => {
       const { createClientCommand } = await import('./create-client.ts');
-      await run((deps, json) => createClientCommand(deps, { clientId, secretFile, flags, json }));
+      await run((deps, json) => createClientCommand(deps, { clientId, secretFile, preset, url, flags, json }));
+    });
+  manage
+    .command('list-presets')
+    .description('list programs that `create-client --preset` knows')
+    .action(async () => {
+      const { listPresetsCommand } = await import('./client-presets.ts');
+      listPresetsCommand(io, configuration().isJson);
+    });
+  manage
+    .command('show-preset <preset>')
+    .description('show the client that a program needs, and what to enter in the program')
+    .action(async (preset: string) => {
+      const { showPresetCommand } = await import('./client-presets.ts');
+      showPresetCommand(io, preset, configuration().isJson);
     });
   withProperties(
     manage
@@ -90,6 +106,8 @@ function withProperties(command: Command): Command {
 interface CreateFlags extends PropertyFlags {
   readonly clientId?: string;
   readonly secretFile?: string;
+  readonly preset?: string;
+  readonly url?: string;
 }
 
 interface ListFlags {

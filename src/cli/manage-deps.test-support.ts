@@ -19,6 +19,7 @@ export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed
     defaultLanguage: 'en',
     adminArea: undefined,
     publicBase: 'https://login.example/',
+    issuer: 'https://login.example/',
     io: {
       stdin: Readable.from([]),
       prompts: undefined,

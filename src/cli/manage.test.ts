@@ -79,6 +79,7 @@ function deps(
     sendsNotices: false,
     adminArea: 'https://login.example/admin/',
     publicBase: 'https://login.example/',
+    issuer: 'https://login.example/',
     scopeRules: new ScopeRules('chat', []),
     listedAdmins: [],
     homeserver: openHomeserver({ config: io.config ?? NO_HOMESERVER, clock, log: silentLog, version: '0' }),

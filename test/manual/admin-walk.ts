@@ -36,6 +36,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const admin = new AdminClient(service, walk.token);
   await admin.get('site-config');
   await admin.get('version');
+  await admin.get('client-presets');
+  await admin.get('client-presets/grafana');
   const person = await idOf(admin.get(`users/by-username/${walk.username}`));
   const user = await idOf(admin.post('users', { username: 'managed' }));
   await admin.post(`users/${user}/set-password`, { password: 'seven purple walruses sing quietly' });

@@ -75,11 +75,6 @@ export function serviceValues({ issuer, publicBase }: { readonly issuer: string;
   } as const;
 }
 
-/** Returns the names of the variables in a template. */
-export function variablesOf(template: string): readonly string[] {
-  return [...template.matchAll(VARIABLE)].map(([, name = '']) => name);
-}
-
 function filled(template: string, values: Readonly<Record<string, string | undefined>>): string {
   return template.replace(VARIABLE, (whole: string, name: string, encoding: string) => {
     const value = values[name];

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseClient } from '#config/sections/clients.ts';
-import { applyPreset, filledSteps, serviceValues, variablesOf } from './apply-preset.ts';
+import { applyPreset, filledSteps, serviceValues } from './apply-preset.ts';
 import { CLIENT_PRESETS, findPreset } from './presets.ts';
 import { type Preset, STEP_VARIABLES, URL_VARIABLE } from './programs/preset.ts';
 
@@ -29,7 +29,8 @@ describe.each(CLIENT_PRESETS.map((preset) => [preset.slug, preset] as const))('%
     const applied = applyPreset(preset, url);
     if (!applied.ok) expect.fail(applied.reason);
     const isPublic = preset.client.client_auth_method === 'none';
-    const parsed = parseClient({ client_id: ID, ...applied.members, ...(!isPublic && { client_secret: SECRET }) });
+    const members = { client_id: ID, ...applied.members, ...(!isPublic && { client_secret: SECRET }) };
+    const parsed = parseClient(members, HTTP.publicBase);
     expect(parsed).toMatchObject({ ok: true, client: { clientName: preset.name, scope: preset.scopes } });
     const text = JSON.stringify([applied.members, filledSteps(preset, valuesFor(applied.url))]);
     expect(variablesOf(text)).toEqual([]);
@@ -54,6 +55,11 @@ describe.each(CLIENT_PRESETS.map((preset) => [preset.slug, preset] as const))('%
     else expect(existsSync(checked.test), checked.test).toBe(true);
   });
 });
+
+/** Doubled braces belong to the program's own templates. */
+function variablesOf(text: string): readonly string[] {
+  return [...text.matchAll(/(?<!\{)\{([a-z_]+)%?\}(?!\})/g)].map(([, name = '']) => name);
+}
 
 function valuesFor(url: string | undefined) {
   const values = { ...serviceValues(HTTP), client_id: ID, client_secret: SECRET };

@@ -385,3 +385,28 @@ test('a managed client is deleted with its sessions', async () => {
   expect((await admin.get(`oauth2-clients/${created.id}`)).status).toBe(404);
   expect(await token(created)).toBe(401);
 });
+
+describe('client presets', () => {
+  test('are listed with all settings, and found by name', async () => {
+    const { status, body } = await admin.get('client-presets');
+    expect(status).toBe(200);
+    expect(body.meta?.count).toBe(body.data?.length);
+    const listed = body.data?.find(({ id }) => id === 'grafana');
+    expect(listed?.attributes).toMatchObject({
+      slug: 'grafana',
+      url: { example: 'https://grafana.example.org', note: null },
+      client: { redirect_uris: ['{url}/login/generic_oauth'] },
+      registers_itself: false,
+      checked: { how: 'documentation' },
+    });
+    const one = await admin.get('client-presets/grafana');
+    expect(one.body.data).toEqual(listed);
+    expect(one.body.data?.links.self).toMatch(/\/api\/admin\/v1\/client-presets\/grafana$/);
+  });
+
+  test('unknown names and parameters are refused', async () => {
+    expect(errorOf(await admin.get('client-presets/grafna'))).toMatchObject({ status: 404, code: 'not_found' });
+    expect((await admin.get('client-presets?filter[search]=a')).status).toBe(400);
+    expect((await admin.get('client-presets?page[first]=10')).status).toBe(400);
+  });
+});

@@ -199,9 +199,7 @@ function describeOperation(operation: Operation) {
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
-      ...(name === 'id'
-        ? parameter(name, 'path', CURSOR, 'ID of the object (ULID, case-insensitive).')
-        : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.')),
+      ...pathParameter(name),
       required: true,
     })),
     ...(others === undefined ? [] : queryParameters(others, (name) => name)),
@@ -245,6 +243,17 @@ function sortParameter(sorts: readonly string[]) {
     { enum: values },
     `Order of the list: ${names}. \`id\` (default) is by creation time.`,
   );
+}
+
+function pathParameter(name: string) {
+  switch (name) {
+    case 'id':
+      return parameter(name, 'path', CURSOR, 'ID of the object (ULID, case-insensitive).');
+    case 'slug':
+      return parameter(name, 'path', { type: 'string', examples: ['grafana'] }, 'Name of the preset.');
+    default:
+      return parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.');
+  }
 }
 
 const BODY_ERRORS: readonly ErrorCode[] = ['not_json', 'malformed_request', 'unsupported_media_type', 'body_too_large'];

@@ -3,6 +3,7 @@ import { auditEventOperations } from './operations/audit-events.ts';
 import { bulkOperations } from './operations/bulk.ts';
 import { clientChangeOperations } from './operations/client-changes.ts';
 import { clientConnectionOperations } from './operations/client-connections.ts';
+import { clientPresetOperations } from './operations/client-presets.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
@@ -27,6 +28,7 @@ export const TAGS = {
   'user-email': 'Verified email addresses of accounts.',
   'user-session': 'Browser sessions of users.',
   'oauth2-client': 'Clients, both configured and dynamically registered.',
+  'client-preset': 'Settings for well-known programs.',
   'oauth2-session': 'Client sessions of users and of clients themselves, with their tokens.',
   'compat-session': 'Sessions of chat clients that signed in through the routes of the homeserver.',
   'personal-session': 'Long-lived sessions of programs, with personal tokens.',
@@ -56,6 +58,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...clientOperations,
   ...clientChangeOperations,
   ...clientConnectionOperations,
+  ...clientPresetOperations,
   ...upstreamOperations,
   ...auditEventOperations,
   ...statisticsOperations,
