@@ -319,7 +319,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send the access token as `Authorization: Bearer ...`; tokens in the URL are ignored.',
   },
   no_email: {
-    meaning: 'The admin API was asked to send an email to an account without an address.',
+    meaning: 'The admin API was asked to send an email to an account or for an invitation without an address.',
     remedy: 'Add an address, or hand over the link yourself.',
   },
   not_found: {
@@ -442,6 +442,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   token_exists: {
     meaning: 'The admin API was asked to create a registration token that exists, possibly a revoked one.',
     remedy: 'Choose another value, or omit it to get a random one.',
+  },
+  token_not_valid: {
+    meaning: 'The admin API was asked to send an invitation that is revoked, expired or used up.',
+    remedy: 'Create another invitation. Restore a revoked one, or change when it expires.',
   },
   too_many_sessions: {
     meaning: 'The user has reached `experimental.session_limit.hard_limit`.',

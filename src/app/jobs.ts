@@ -1,6 +1,7 @@
 /** Background work: the job queues, and the workers that run them in this process. */
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { emailCodeMails } from '#browser/mails/email-code.ts';
+import { invitationMails } from '#browser/mails/invitation.ts';
 import { mailQueue } from '#browser/mails/mail-queue.ts';
 import type { MailSource } from '#browser/mails/mail-source.ts';
 import { recoveryMails } from '#browser/mails/recovery.ts';
@@ -33,7 +34,7 @@ export interface JobDeps extends Core {
 }
 
 /** All kinds of mail. */
-const MAILS: readonly MailSource[] = [emailCodeMails, recoveryMails, securityNotices];
+const MAILS: readonly MailSource[] = [emailCodeMails, invitationMails, recoveryMails, securityNotices];
 
 /** Hourly jobs may take minutes. They have separate slots, so that other jobs need not wait. */
 const HOURLY_AT_ONCE = 2;

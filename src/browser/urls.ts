@@ -116,9 +116,11 @@ export class Urls {
     return this.path(`recover/progress/${id}`) + query(more);
   }
 
-  /** The registration link with a registration token. */
-  invitation(token: string): string {
-    return this.absolute('register') + query([['token', token]]);
+  /** The registration link with a registration token. @param proof only for emails to the invited address */
+  invitation(token: string, proof?: string): string {
+    return (
+      this.absolute('register') + query([['token', token], ...(proof === undefined ? [] : [['proof', proof] as const])])
+    );
   }
 
   /** The link in a recovery email. */

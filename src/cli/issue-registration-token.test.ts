@@ -120,6 +120,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     [['--email', 'nobody'], 'not an email address: nobody'],
     [['--email', 'guest@mail.example', '--unlimited'], 'valid for one account'],
     [['--group', ' crew'], 'not a group name: " crew"'],
+    [['--send'], '--send requires --email'],
     [['--note', ''], '1 to 500 characters'],
   ])('rejects %j', async (options, message) => {
     const { exitCode, out, err } = await issue(options);

@@ -4,6 +4,7 @@ import { openFoundation } from '#app/service/foundation.ts';
 import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { queueInvitationMail } from '#domain/accounts/registrations/invitation-mail.ts';
 import { type IssuedToken, issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import type { AdminAction } from '#domain/audit/record-admin-action.ts';
@@ -26,6 +27,8 @@ export interface IssueTokenOptions {
   readonly expiresIn?: number;
   /** Invited address. Undefined: anyone can register with the token. */
   readonly email?: string;
+  /** Whether to send the link to `email`. */
+  readonly send: boolean;
   /** Names of groups that the accounts join. */
   readonly group?: readonly string[];
   readonly note?: string;
@@ -51,19 +54,27 @@ export async function issueRegistrationTokenCommand(
   if (wanted.email !== undefined && usageLimit !== 1) {
     throw new ExitError(ExitCode.usage, 'a token for an email address is valid for one account');
   }
+  if (options.send && wanted.email === undefined) throw new ExitError(ExitCode.usage, '--send requires --email');
   const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
     shouldMigrate: true,
     needsSigningKeys: false,
   });
   try {
     const { config, database, keyRing } = foundation;
+    if (options.send && config.email.transport.kind === 'blackhole') {
+      throw new ExitError(ExitCode.failure, 'the service sends no email: email.transport is "blackhole"');
+    }
     for (const warning of warningsOf(config)) io.stderr(`warning: ${warning}\n`);
     const secretKeys = await openSecretKeys({ database, keyRing, clock: systemClock });
     const deps = { database, keyRing, secretKeys, clock: systemClock };
     const expiresAt = expiresIn === undefined ? undefined : new Date(systemClock.now() + expiresIn * 1000);
-    const issuing = operatorChange(deps, actionOf, (_, joined) =>
-      issueRegistrationToken({ ...deps, database: joined }, { ...wanted, usageLimit, expiresAt }),
-    );
+    const issuing = operatorChange(deps, actionOf, async (transaction, joined) => {
+      const made = await issueRegistrationToken({ ...deps, database: joined }, { ...wanted, usageLimit, expiresAt });
+      if (made !== undefined && options.send) {
+        await queueInvitationMail(transaction, { id: made.id, language: undefined, now: systemClock.now() });
+      }
+      return made;
+    });
     const issued = await io.signals.race(issuing);
     if (issued === undefined) throw new ExitError(ExitCode.failure, 'a token with this value already exists');
     const expires_at = expiresAt?.toISOString() ?? null;

@@ -444,6 +444,7 @@ function addManageCommands(program: Command, configuration: () => CommandOptions
     .option('--unlimited', 'unlimited number of accounts', false)
     .addOption(durationOption('--expires-in <duration>', 'lifetime: 3600, 7d (default: unlimited)'))
     .option('--email <address>', 'only this email address can register with it, once')
+    .option('--send', 'send the registration link to that address', false)
     .option('--group <name>', 'the accounts join this group; may be repeated', collect)
     .option('--note <text>', 'note for administrators')
     .action(async (options: IssueTokenOptions) => {

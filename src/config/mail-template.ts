@@ -21,6 +21,7 @@ export const MAIL_NAMES = [
   'email_removed',
   'factor_changed',
   'failed_logins',
+  'invitation',
   'new_signin',
   'password_changed',
   'recovery',
@@ -59,7 +60,11 @@ export type MailTemplate = Template<MailVariable>;
 export type MailTemplates = Readonly<Partial<Record<MailName, Readonly<Partial<Record<MailPartName, MailTemplate>>>>>>;
 
 /** Variables without which the user cannot continue. */
-const NEEDED: Readonly<Partial<Record<MailName, MailVariable>>> = { recovery: 'link', verification: 'code' };
+const NEEDED: Readonly<Partial<Record<MailName, MailVariable>>> = {
+  invitation: 'link',
+  recovery: 'link',
+  verification: 'code',
+};
 
 /** Mail clients drop these elements, or third parties learn from them that the mail was opened. */
 const REFUSED =

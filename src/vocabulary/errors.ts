@@ -336,7 +336,7 @@ const ROWS = {
     status: 409,
     oauth: 'invalid_request',
     page: 'refused',
-    description: 'the account has no email address',
+    description: 'there is no email address to send to',
   },
   not_found: {
     kind: 'refusal',
@@ -475,6 +475,13 @@ const ROWS = {
     oauth: 'invalid_request',
     page: 'refused',
     description: 'a token with this value already exists',
+  },
+  token_not_valid: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the registration token is revoked, expired or used up',
   },
   too_many_sessions: {
     kind: 'refusal',

@@ -42,6 +42,7 @@ export const LIMITER_LABELS = [
   'device_code',
   'email-code',
   'graphql',
+  'invitation',
   'login',
   'recovery',
   'passkey',

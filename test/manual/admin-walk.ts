@@ -42,8 +42,9 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const user = await idOf(admin.post('users', { username: 'managed' }));
   await admin.post(`users/${user}/set-password`, { password: 'seven purple walruses sing quietly' });
   const email = await idOf(admin.post('user-emails', { user_id: user, email: 'managed@mail.example' }));
-  const token = await idOf(admin.post('user-registration-tokens', {}));
-  await admin.send('PUT', `user-registration-tokens/${token}`, { usage_limit: 2 });
+  const token = await idOf(admin.post('user-registration-tokens', { email: 'guest@mail.example' }));
+  await admin.send('PUT', `user-registration-tokens/${token}`, { note: 'For a guest' });
+  await admin.post(`user-registration-tokens/${token}/send`);
   await admin.post(`user-registration-tokens/${token}/revoke`);
   await admin.post(`user-registration-tokens/${token}/unrevoke`);
   const policyData = await idOf(admin.post('policy-data', { data: {} }));

@@ -59,7 +59,10 @@ async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<
     },
     job.signal,
   );
-  if (outcome.kind === 'sent') return DONE;
+  if (outcome.kind === 'sent') {
+    await source.sent?.(deps, job);
+    return DONE;
+  }
   const { reason } = outcome;
   if (outcome.kind === 'retry') return { kind: 'retry', reason };
   log.warn('mail.failed', 'email permanently rejected', { queue: source.queue, reason });

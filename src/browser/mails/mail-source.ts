@@ -24,6 +24,8 @@ export interface MailSource {
    * code or ticket. Returns undefined if the email is no longer useful: it is not sent.
    */
   compose(deps: MailDeps, job: Job): Promise<ComposedMail | undefined>;
+  /** Records that the email was handed over. */
+  sent?(deps: MailDeps, job: Job): Promise<void>;
 }
 
 export interface ComposedMail {

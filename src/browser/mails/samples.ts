@@ -3,6 +3,7 @@ import type { MailName } from '#config/mail-template.ts';
 import { NOTICES, type Notice } from '#domain/security-notices/security-notice.ts';
 import type { SampleContext } from '../sample.ts';
 import { codeText } from './email-code.ts';
+import { invitationText } from './invitation.ts';
 import type { MailTextDeps } from './mail-source.ts';
 import type { MailText } from './mail-text.ts';
 import { recoveryText } from './recovery.ts';
@@ -71,6 +72,16 @@ export const mailSamples: readonly MailSample[] = [
     text: (deps, { translations, text }) =>
       codeText(deps, translations, { kind: 'in-use', to: TO, username: text, locale: translations.language }),
   },
+  ...[undefined, 7].map(
+    (days): MailSample => ({
+      name: days === undefined ? 'invitation' : 'invitation-expiring',
+      text: (deps, { translations, token, now }) =>
+        invitationText(deps, translations, {
+          ...{ token: 'Xq3vL8mRt0Pz', proof: token },
+          expiresAt: days === undefined ? undefined : now + days * 86_400_000,
+        }),
+    }),
+  ),
   {
     name: 'recovery',
     text: (deps, context) => {

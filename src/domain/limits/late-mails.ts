@@ -9,6 +9,7 @@ export const MAIL_QUEUES = {
   code: 'send-email-authentication-code',
   recovery: 'send-account-recovery-emails',
   notice: 'send-security-notice',
+  invitation: 'send-invitation',
 } as const;
 
 /** Beyond this delay, no further email is promised. */

@@ -28,6 +28,7 @@ const administered = await sharedByTests(
   startAdministeredService(
     {
       clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })],
+      email: { transport: 'file' },
       upstream_oauth2: {
         providers: [
           {
@@ -221,6 +222,11 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
   revokeUserRegistrationToken: async () => {
     const id = await registrationToken();
     return { path: `user-registration-tokens/${id}/revoke`, target: id, changed: ['revoked_at'] };
+  },
+  sendUserRegistrationToken: async () => {
+    const { body } = await admin.post('user-registration-tokens', { email: 'guest@mail.example' });
+    const id = body.data?.id ?? expect.fail('not created');
+    return { path: `user-registration-tokens/${id}/send`, target: id, changed: ['mail_queued_at'] };
   },
   unrevokeUserRegistrationToken: async () => {
     const id = await registrationToken('revoke');

@@ -5,9 +5,11 @@ import type { EmailAddress } from '#domain/accounts/email-address.ts';
 import { checkEmailPolicy, emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import {
   changeRegistrationToken,
+  type RegistrationTokenId,
   revokeRegistrationToken,
   unrevokeRegistrationToken,
 } from '#domain/accounts/registrations/change-registration-token.ts';
+import { queueInvitationMail } from '#domain/accounts/registrations/invitation-mail.ts';
 import {
   type IssuedToken,
   issueRegistrationToken,
@@ -17,13 +19,17 @@ import {
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import { type RegistrationTokenRecord, registrationTokens } from '#domain/administration/registration-token-listing.ts';
 import type { Core } from '#domain/core.ts';
+import { takeTokens } from '#domain/limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { containing } from '#platform/postgres/like.ts';
 import { GROUP_NAME_RULE, isGroupName } from '#protocol/oidc/group-names.ts';
 import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, flag, instant, text, ulid } from '../definition/fields.ts';
 import {
+  type AdminCall,
   actionOperation,
   change,
   getOperation,
@@ -101,6 +107,7 @@ const source: ListSource<RegistrationTokenRecord, Wanted> = {
 };
 
 const SHARED = { resource: TOKEN, source };
+const MAX_MAILS_PER_HOUR = 50;
 const MAX_USES = 2_147_483_647;
 const usageLimit = z
   .int('must be an integer')
@@ -111,6 +118,11 @@ const groups = z
   .array(z.string().refine(isGroupName, `expected ${GROUP_NAME_RULE}`).meta({ minLength: 1, maxLength: 255 }))
   .max(MAX_INVITED_GROUPS, `must have at most ${MAX_INVITED_GROUPS} groups`);
 const note = text(500).nullable().optional();
+const language = z
+  .string()
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/, 'must be a language tag, such as de')
+  .optional()
+  .describe('Language of the email (BCP 47). Default, or if it is not installed: `i18n.default_language`.');
 const newTokenBody = z.strictObject({
   token: z
     .string()
@@ -135,7 +147,10 @@ const newTokenBody = z.strictObject({
     .optional()
     .describe('Groups that accounts created with it join, by name; those without a record get one. Default: none.'),
   note: note.describe('Note for administrators: 1 to 500 characters. Default or null: none.'),
+  send: z.boolean().default(false).describe('Whether to send the registration link to `email`. Default: false.'),
+  language,
 });
+const sendBody = z.strictObject({ language });
 const changeBody = z.strictObject({
   usage_limit: usageLimit
     .nullable()
@@ -193,7 +208,7 @@ export const registrationTokenOperations: readonly Operation[] = [
       'that address can register, once.',
     body: newTokenBody,
     answers: [singleAnswer(201, TOKEN)],
-    errors: ['invalid_body', 'token_exists', 'group_exists'],
+    errors: ['invalid_body', 'token_exists', 'group_exists', 'no_email', 'mail_not_configured', 'rate_limited'],
     run: async (call) => {
       const { core, context, caller } = call;
       const body = await readBody(context, newTokenBody);
@@ -209,12 +224,14 @@ export const registrationTokenOperations: readonly Operation[] = [
         note: body.note ?? undefined,
         createdBy: { user: caller.user?.id, client: caller.clientId },
       };
+      if (body.send) await chargeMail(call, email !== undefined);
       const issued = await change(
         call,
         ({ id }: IssuedToken) => ({ operation: 'addUserRegistrationToken', target: { type: TOKEN.type, id } }),
         async (joined) => {
           const added = await issueRegistrationToken(joined, wanted);
           if (added === undefined) throw new LatchkeyError('token_exists');
+          if (body.send) await queueMail(joined, added.id, body.language);
           return added;
         },
       );
@@ -246,6 +263,24 @@ export const registrationTokenOperations: readonly Operation[] = [
         if (await changeRegistrationToken(transaction, token, wanted, clock.now())) return;
         throw invalidMember(['usage_limit'], 'below the number of registrations');
       });
+    },
+  }),
+  actionOperation({
+    id: 'sendUserRegistrationToken',
+    action: 'send',
+    summary: 'Sends the registration link to the email address of the token',
+    description:
+      'The link in the email also confirms the address, and replaces the links of earlier emails: those still work, ' +
+      'but the user has to enter a code. `mail_sent_at` changes when the email was handed over. At most ' +
+      `${MAX_MAILS_PER_HOUR} emails an hour for each administrator.`,
+    ...SHARED,
+    body: sendBody,
+    errors: ['invalid_body', 'no_email', 'mail_not_configured', 'token_not_valid', 'rate_limited'],
+    run: async (call, { id, email, valid }, action) => {
+      const { language: tag } = await readBody(call.context, sendBody);
+      if (email !== null && !valid) throw new LatchkeyError('token_not_valid');
+      await chargeMail(call, email !== null);
+      await change(call, { ...action, changed: ['mail_queued_at'] }, (joined) => queueMail(joined, fromUuid(id), tag));
     },
   }),
   actionOperation({
@@ -287,6 +322,29 @@ function checkEnd({ clock }: Core, expiresAt: Date | null | undefined): void {
 function checkSingleUse(usageLimit: number | null | undefined): void {
   if (usageLimit === undefined || usageLimit === 1) return;
   throw invalidMember(['usage_limit'], 'must be 1 for a token with an email address');
+}
+
+/**
+ * Checks that an invitation can be sent, and counts it against the administrator's limit.
+ * @throws LatchkeyError `no_email`, `mail_not_configured`, `rate_limited`
+ */
+async function chargeMail({ core, caller }: AdminCall, hasEmail: boolean): Promise<void> {
+  if (!hasEmail) throw new LatchkeyError('no_email');
+  if (core.config.email.transport.kind === 'blackhole') throw new LatchkeyError('mail_not_configured');
+  const limiter = { burst: MAX_MAILS_PER_HOUR, perSecond: MAX_MAILS_PER_HOUR / 3600 };
+  const key = `invitation:admin:${caller.user?.id ?? caller.clientId}`;
+  const taken = await takeTokens(core.database, core.clock, [{ key, limiter }]);
+  if (!taken.ok) throw new LatchkeyError('rate_limited', { retryAfterSeconds: taken.retryAfterSeconds });
+}
+
+/** @throws LatchkeyError `token_not_valid` if the token was revoked, used or changed in the meantime */
+async function queueMail(
+  { database, clock }: { readonly database: Queryable; readonly clock: Clock },
+  id: RegistrationTokenId,
+  tag: string | undefined,
+): Promise<void> {
+  if (await queueInvitationMail(database, { id, language: tag, now: clock.now() })) return;
+  throw new LatchkeyError('token_not_valid');
 }
 
 /** Applies the email policy, because the address could not register otherwise. */
