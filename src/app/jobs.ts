@@ -10,6 +10,8 @@ import { Urls } from '#browser/urls.ts';
 import { deactivateUserQueue } from '#domain/account-changes/deactivate-user.ts';
 import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { reactivateUserQueue } from '#domain/account-changes/reactivate-user.ts';
+import { adoptGroupNamesQueue } from '#domain/accounts/groups/adopt-names.ts';
+import { rewriteGroupNamesQueue } from '#domain/accounts/groups/rewrite-names.ts';
 import { sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
 import { exportDataQueue } from '#domain/data-exports/export-data.ts';
@@ -73,6 +75,8 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
         ...hourly,
         reencryptFieldsQueue(deps),
         rollUpQueue({ ...deps, auditEventsSeconds: config.retention.auditEventsSeconds }),
+        adoptGroupNamesQueue(deps),
+        rewriteGroupNamesQueue(deps),
         refreshMetadataQueue({ ...deps, providers: deps.upstream.providers.enabled }),
         unknownJobsQueue({ ...shared, knownQueues: () => workers.flatMap(({ queueNames }) => queueNames) }),
       ],

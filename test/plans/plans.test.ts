@@ -13,6 +13,10 @@ import { statementSources } from './statement-sources.ts';
 const MAY_SCAN: Readonly<Record<string, string>> = {
   'list-job-queues': 'asked by `latchkey jobs list --queues` and for unknown names only, by hand',
   'accounts-count': 'asked by administrators only, for the number of all accounts',
+  'adopt-group-names-of-users': 'a job every 15 minutes; of groups, it reads the few names from before a rename',
+  'adopt-group-names-of-upstream-links': 'the same',
+  'mark-external-groups': 'the same job; reads groups in batches of 1,000',
+  'find-group-to-rewrite': 'a job that runs after renames and deletions; there are far fewer groups than accounts',
   'list-admins': 'a command of the operator; its index holds administrators only',
   'count-users-by-status': 'asked by administrators, at most once every ten seconds',
   'count-clients-by-kind': 'the same; there are few clients',

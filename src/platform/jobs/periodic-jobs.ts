@@ -21,8 +21,10 @@ export async function schedulePeriodicJobs(
   queues: readonly JobQueue[],
   now: number,
 ): Promise<void> {
-  const periodic = queues.flatMap(({ name, minuteOfHour, everyMinutes }) =>
-    minuteOfHour === undefined ? [] : [{ name, dueAt: new Date(nextRun(minuteOfHour, everyMinutes, now)) }],
+  const periodic = queues.flatMap(({ name, minuteOfHour, everyMinutes, isDueAtFirstStart }) =>
+    minuteOfHour === undefined
+      ? []
+      : [{ name, dueAt: new Date(isDueAtFirstStart === true ? now : nextRun(minuteOfHour, everyMinutes, now)) }],
   );
   if (periodic.length === 0) return;
   await database.execute(scheduleJobs, {

@@ -50,6 +50,8 @@ export interface JobQueue {
   readonly minuteOfHour?: number;
   /** For work that is due more often, counted from `minuteOfHour`. A divisor of 60. */
   readonly everyMinutes?: number;
+  /** Hourly work that is due at once when the first process with this queue starts. */
+  readonly isDueAtFirstStart?: boolean;
   run(job: Job): Promise<JobOutcome>;
 }
 

@@ -130,12 +130,69 @@ interface ListDefinition<Item extends { readonly id: string }, Rules extends z.Z
 export function listOperation<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
   definition: ListDefinition<Item, Rules, Filters>,
 ): Operation {
-  const { id, summary, description, resource, source, filters, sorts, select, check } = definition;
+  const { resource, select, check } = definition;
+  return listAt(definition, {
+    path: resource.path,
+    tag: resource.type,
+    errors: check === undefined ? [] : ['not_found'],
+    place: async (call, values) => {
+      await check?.(call, values);
+      return { path: resource.path, selected: select(values) };
+    },
+  });
+}
+
+interface NestedListDefinition<
+  Item extends { readonly id: string },
+  Rules extends z.ZodObject,
+  Filters,
+  Parent extends { readonly id: string },
+> extends Omit<ListDefinition<Item, Rules, Filters>, 'select' | 'check'> {
+  /** The record that the listed ones belong to. */
+  readonly parent: { readonly resource: Resource<Parent>; readonly source: Source<Parent> };
+  /** Rest of the path after the parent's ID. */
+  readonly path: string;
+  readonly select: (values: z.output<Rules>, parent: Parent) => Filters;
+}
+
+/** `GET /{parent}/{id}/{path}`: like `listOperation`, plus one statement that reads the parent. */
+export function nestedListOperation<
+  Item extends { readonly id: string },
+  Rules extends z.ZodObject,
+  Filters,
+  Parent extends { readonly id: string },
+>(definition: NestedListDefinition<Item, Rules, Filters, Parent>): Operation {
+  const { parent, path, select } = definition;
+  return listAt(definition, {
+    path: `${parent.resource.path}/:id/${path}`,
+    tag: parent.resource.type,
+    errors: ['invalid_id', 'not_found'],
+    place: async (call, values) => {
+      const found = await findOr404(call, parent.source, parent.resource);
+      const own = [...addressOf(parent.resource, fromUuid(found.id)), path].join('/');
+      return { path: own, selected: select(values, found) };
+    },
+  });
+}
+
+interface ListPlace<Values, Filters> {
+  readonly path: string;
+  readonly tag: string;
+  readonly errors: readonly ErrorCode[];
+  /** Returns the path of the requested list and the filters of its records. */
+  readonly place: (call: AdminCall, values: Values) => Promise<{ readonly path: string; readonly selected: Filters }>;
+}
+
+function listAt<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
+  definition: Omit<ListDefinition<Item, Rules, Filters>, 'select' | 'check'>,
+  { path: pattern, tag, errors, place }: ListPlace<z.output<Rules>, Filters>,
+): Operation {
+  const { id, summary, description, resource, source, filters, sorts } = definition;
   return {
     id,
     method: 'GET',
-    path: resource.path,
-    tag: resource.type,
+    path: pattern,
+    tag,
     summary,
     description,
     filters,
@@ -143,18 +200,16 @@ export function listOperation<Item extends { readonly id: string }, Rules extend
     answers: [
       { status: 200, schema: listSchema(resource), description: `A page of objects of type \`${resource.type}\`.` },
     ],
-    errors: ['invalid_parameter', ...(check === undefined ? [] : (['not_found'] as const))],
+    errors: ['invalid_parameter', ...errors],
     run: async (call) => {
       const { core, context, base } = call;
       const { window, count, order, repeated } = readListQuery(context.query, filters, sorts);
-      const values = readFilters(context.query, filters);
-      await check?.(call, values);
-      const selected = select(values);
+      const { path: own, selected } = await place(call, readFilters(context.query, filters));
       const [page, total] = await Promise.all([
         count === 'only' ? undefined : source.page(core, selected, window, order),
         count === 'false' ? undefined : source.count(core, selected),
       ]);
-      const path = `${base}/${resource.path}`;
+      const path = `${base}/${own}`;
       const link = (parameters: readonly (readonly [string, string])[] = []) => path + linkQuery(repeated, parameters);
       const meta = total === undefined ? undefined : { count: total };
       if (page === undefined) return json(200, { meta, links: { self: link(cursors(window)) } });
