@@ -128,6 +128,24 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'Another group has this name, or had it until it was renamed or deleted a moment ago.',
     remedy: 'Use another name, or retry when `pending` of the other group is null.',
   },
+  group_in_use: {
+    meaning: 'The admin API was asked to delete a group that clients are limited to.',
+    remedy: 'Change `allowed_groups` of the clients first, or use `force=true`: then nobody matches the deleted group.',
+  },
+  group_is_configured: {
+    meaning: 'The admin API was asked to rename or delete a group that `allowed_groups` of a configured client names.',
+    remedy: 'Change the configuration and reload it. Otherwise, the group would come back.',
+  },
+  group_is_external: {
+    meaning:
+      'The admin API was asked to rename or delete a group that a sign-in provider reports, or to remove a member whom ' +
+      'the provider reports.',
+    remedy: 'Change the group at the provider. Users have the change with their next sign-in.',
+  },
+  group_is_pending: {
+    meaning: 'The group has many members and is being renamed or deleted in the background.',
+    remedy: 'Retry when `pending` of the group is null. If it stays, look for the job `rewrite-group-names`.',
+  },
   headers_too_large: {
     meaning: 'The headers are larger than `limits.max_headers`, or there are more than 100.',
     remedy: 'Delete the cookies of this host, or raise the limit.',

@@ -374,8 +374,10 @@ async function existing(): Promise<Readonly<Record<string, string>>> {
   const admin = new AdminClient(service, token);
   const made = await admin.post('user-registration-tokens', {});
   const client = await admin.post('oauth2-clients', { client_auth_method: 'client_secret_basic' });
+  const group = await admin.post('groups', { name: `crew ${people}` });
   return {
     users: actor,
+    groups: group.body.data?.id ?? '',
     'oauth2-clients': client.body.data?.id ?? '',
     'personal-sessions': id,
     'user-registration-tokens': made.body.data?.id ?? '',

@@ -97,6 +97,15 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.send('PUT', `users/${user}/claims`, { claims: { department: 'Harbour' } });
   await admin.get(`users/${user}/claims`);
   await admin.get('users?filter[group]=crew');
+  const group = await idOf(admin.post('groups', { name: 'pilots' }));
+  await admin.get('groups');
+  await admin.post(`groups/${group}/users`, { user_ids: [user] });
+  await admin.send('PUT', `groups/${group}/users/${person}`);
+  await admin.get(`groups/${group}/users`);
+  await admin.send('PATCH', `groups/${group}`, { name: 'harbor pilots' });
+  await admin.get(`groups/${group}`);
+  await admin.delete(`groups/${group}/users/${person}`);
+  await admin.delete(`groups/${group}`);
   await giveAuthenticatorApp(service.core, parseId(user) ?? newId(0));
   await admin.post(`users/${user}/remove-second-factors`);
   await admin.post(`users/${user}/recovery-link`, { delivery: 'link' });

@@ -42,7 +42,18 @@ export interface UserFilters {
   readonly group: string;
   /** Users who registered with this registration token. */
   readonly registrationToken: string;
+  /** Users who list one of these names, set by an administrator. */
+  readonly ownGroups: readonly string[];
+  /** Users for whom a configured provider reports one of these names. */
+  readonly reportedGroups: readonly string[];
+  /** Either of the two. */
+  readonly anyGroups: readonly string[];
 }
+
+const ownMembers = (names: string) => `select m.id from users m where m.groups is not null and m.groups && ${names}`;
+const reportedMembers = (names: string) =>
+  `select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
+    where l.groups is not null and l.user_id is not null and l.groups && ${names} and ${providerIsEnabled('p')}`;
 
 export const users = new Listing<UserRecord, UserFilters>('admin-users', {
   columns: {
@@ -76,10 +87,10 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
     ),
     clients: `exists (select from oauth2_sessions s
       where s.user_id = u.id and s.client_id = any(:clients::uuid[]) and ${oauthSessionIsLive('s')})`,
-    group: `u.id in (select m.id from users m where m.groups is not null and m.groups @> array[:group::text]
-      union all select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
-       where l.groups is not null and l.user_id is not null and l.groups @> array[:group::text]
-         and ${providerIsEnabled('p')})`,
+    group: `u.id in (${ownMembers('array[:group::text]')} union all ${reportedMembers('array[:group::text]')})`,
+    ownGroups: `u.id in (${ownMembers(':ownGroups::text[]')})`,
+    reportedGroups: `u.id in (${reportedMembers(':reportedGroups::text[]')})`,
+    anyGroups: `u.id in (${ownMembers(':anyGroups::text[]')} union all ${reportedMembers(':anyGroups::text[]')})`,
     registrationToken:
       'u.id in (select used.user_id from user_registration_token_uses used where used.token_id = :registrationToken::uuid)',
   },

@@ -129,6 +129,10 @@ async function managedClient(): Promise<string> {
   return (await admin.post('oauth2-clients', MANAGED_CLIENT)).body.data?.id ?? expect.fail('not created');
 }
 
+async function group(): Promise<string> {
+  return (await admin.post('groups', { name: newId(0) })).body.data?.id ?? expect.fail('not created');
+}
+
 async function link(): Promise<Request> {
   const { id: user } = await administered.person();
   const body = { user_id: user, provider_id: PROVIDER, subject: newId(0) };
@@ -195,6 +199,28 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     }),
   setUserGroups: () => ofUser('groups', { body: { groups: ['crew'] }, changed: ['groups'] }),
   setUserClaims: () => ofUser('claims', { body: { claims: { berth: 7 } }, changed: ['claims'] }),
+  createGroup: async () => ({ path: 'groups', body: { name: newId(0) } }),
+  updateGroup: async () => {
+    const id = await group();
+    return { path: `groups/${id}`, body: { name: newId(0) }, target: id, changed: ['name'] };
+  },
+  deleteGroup: async () => {
+    const id = await group();
+    return { path: `groups/${id}`, target: id };
+  },
+  addGroupUsers: async () => {
+    const [id, { id: user }] = [await group(), await administered.person()];
+    return { path: `groups/${id}/users`, body: { user_ids: [user] }, target: id, changed: ['members'] };
+  },
+  addGroupUser: async () => {
+    const [id, { id: user }] = [await group(), await administered.person()];
+    return { path: `groups/${id}/users/${user}`, target: id, user, changed: ['members'] };
+  },
+  removeGroupUser: async () => {
+    const [id, { id: user }] = [await group(), await administered.person()];
+    await admin.send('PUT', `groups/${id}/users/${user}`);
+    return { path: `groups/${id}/users/${user}`, target: id, user, changed: ['members'] };
+  },
   addUserEmail: async () => {
     const { id: user } = await administered.person();
     return { path: 'user-emails', body: { user_id: user, email: `${newId(0)}@mail.example` }, user };

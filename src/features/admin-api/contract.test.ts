@@ -539,4 +539,5 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDe
   disableOAuth2Client enableOAuth2Client connectOAuth2Client testOAuth2Client listClientPresets getClientPreset
   listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
   deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider setPolicyData getLatestPolicyData
+  listGroups getGroup createGroup updateGroup deleteGroup listGroupUsers addGroupUsers addGroupUser removeGroupUser
   getPolicyData listAuditEvents getAuditEvent getStatisticsOverview getStatisticsSeries listJobs getJob retryJob cancelJob`;

@@ -249,6 +249,8 @@ function pathParameter(name: string) {
   switch (name) {
     case 'id':
       return parameter(name, 'path', CURSOR, 'ID of the object (ULID, case-insensitive).');
+    case 'user':
+      return parameter(name, 'path', CURSOR, 'ID of the account (ULID, case-insensitive).');
     case 'slug':
       return parameter(name, 'path', { type: 'string', examples: ['grafana'] }, 'Name of the preset.');
     default:

@@ -5,6 +5,7 @@ import { clientChangeOperations } from './operations/client-changes.ts';
 import { clientConnectionOperations } from './operations/client-connections.ts';
 import { clientPresetOperations } from './operations/client-presets.ts';
 import { clientOperations } from './operations/clients.ts';
+import { groupOperations } from './operations/groups.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
 import { policyDataOperations } from './operations/policy-data.ts';
@@ -25,6 +26,7 @@ import { userOperations } from './operations/users.ts';
 export const TAGS = {
   server: 'The service and its site configuration.',
   user: 'Accounts with their passwords, groups and claims.',
+  group: 'Groups of accounts.',
   'user-email': 'Verified email addresses of accounts.',
   'user-session': 'Browser sessions of users.',
   'oauth2-client': 'Clients, both configured and dynamically registered.',
@@ -51,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...bulkOperations,
   ...userSecretOperations,
   ...userClaimOperations,
+  ...groupOperations,
   ...userEmailOperations,
   ...sessionOperations,
   ...personalSessionOperations,
