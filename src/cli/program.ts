@@ -17,6 +17,7 @@ import { addClientCommands } from './client-commands.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import type { DebugPolicyOptions } from './debug-policy.ts';
 import { durationOption } from './duration-option.ts';
+import { addGroupCommands } from './group-commands.ts';
 import { addImportCommands } from './import-options.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
 import { addJobsCommands } from './jobs-commands.ts';
@@ -362,6 +363,7 @@ function addManageCommands(program: Command, configuration: () => CommandOptions
   addAccountCommands(manage, configuration, io);
   addSessionCommands(manage, configuration, io);
   addClientCommands(manage, configuration, io);
+  addGroupCommands(manage, configuration, io);
   manage
     .command('register-user [username]')
     .description('create a user; asks for what is missing on a terminal')

@@ -51,6 +51,12 @@ export async function groupsNamed(
   return groups;
 }
 
+/** Returns the group with this name, or with this name before a rename that is not finished. */
+export async function findGroupByName(database: Queryable, name: string): Promise<Group | undefined> {
+  const row = await database.first(findByName, { name });
+  return row === undefined ? undefined : { id: fromUuid(row.id), name: row.name };
+}
+
 /** Returns the names of the groups that exist, by ID. */
 export async function namesOfGroups(
   database: Queryable,
@@ -87,6 +93,12 @@ const findOrCreate = statement<
        union all select created.id, created.name, created.is_deleted from created
      ) g on g.name = named.name
     order by named.place`,
+);
+
+const findByName = statement<{ id: string; name: string }, { readonly name: string }>(
+  'find-group-by-name',
+  `select g.id, g.name from user_groups g
+    where (g.name = :name::text or g.former_name = :name::text) and ${groupExists('g')} limit 1`,
 );
 
 const findNames = statement<{ id: string; name: string }, { readonly ids: readonly string[] }>(
