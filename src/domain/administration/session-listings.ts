@@ -1,4 +1,4 @@
-import { type ClientKind, clientKindSql } from '#domain/clients/client.ts';
+import { type ClientKind, clientKindSql, shownTextSql } from '#domain/clients/client.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
@@ -13,6 +13,8 @@ interface SessionRecord {
   readonly user_agent: string | null;
   readonly last_active_at: number | null;
   readonly last_active_ip: string | null;
+  /** Null if it belongs to the client itself. */
+  readonly username: string | null;
 }
 
 export interface BrowserSessionRecord extends SessionRecord {
@@ -24,6 +26,7 @@ export interface OAuth2SessionRecord extends SessionRecord {
   readonly user_id: string | null;
   readonly user_session_id: string | null;
   readonly client_id: string;
+  readonly client_name: string | null;
   /** The session whose token started this one, if any. */
   readonly parent_session_id: string | null;
   readonly scope: readonly string[];
@@ -62,6 +65,7 @@ export interface OAuth2SessionFilters extends OwnedSessionFilters {
 const COLUMNS = {
   id: 's.id',
   user_id: 's.user_id',
+  username: '(select u.username from users u where u.id = s.user_id)',
   created_at: ms('s.created_at'),
   finished_at: ms('s.finished_at'),
   user_agent: 's.user_agent',
@@ -93,6 +97,7 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
     ...COLUMNS,
     user_session_id: 's.user_session_id',
     client_id: 's.client_id',
+    client_name: `(select ${shownTextSql('c', 'client_name')} from oauth2_clients c where c.id = s.client_id)`,
     parent_session_id: 's.parent_session_id',
     scope: 's.scope',
     human_name: 's.human_name',

@@ -99,6 +99,7 @@ describe('groups', () => {
     expect((await admin.get(`groups/${id}`)).body.data).toEqual(made.body.data);
     const changed = await admin.send('PATCH', `groups/${id}`, { description: '' });
     expect(changed.body.data?.attributes).toMatchObject({ name: 'Deck', description: null });
+    administered.clock.advanceSeconds(1);
     await create('deck');
     const listed = async (query: string) =>
       (await admin.get(`groups?${query}`)).body.data?.map(({ attributes }) => attributes['name']);

@@ -114,4 +114,22 @@ export const ACCESS_BY_GROUP: readonly Protection[] = [
     test: TEST,
     testName: 'while the user',
   },
+  {
+    name: 'access-of-deleted-groups',
+    what: 'a group that clients are limited to is deleted only if forced, and the clients keep its ID',
+    attack: 200,
+    removals: [{ text: "  if (clients.length > 0 && !isForced) return { ok: false, reason: 'in-use', clients };\n" }],
+    test: 'src/features/admin-api/groups.test.ts',
+    testName: 'never opens them',
+  },
+  {
+    name: 'access-of-former-names',
+    what: 'the former name of a renamed group cannot be taken while members list it',
+    attack: 200,
+    removals: [
+      { text: '\n    where not exists (select from user_groups renamed where renamed.former_name = :name::text)' },
+    ],
+    test: 'src/features/admin-api/groups.test.ts',
+    testName: 'finished by the service',
+  },
 ];

@@ -37,6 +37,7 @@ const common = {
   user_agent: z.string().nullable().describe('User agent of the last use.'),
   last_active_at: z.iso.datetime().nullable().describe('When it was last used; null: not since it started.'),
   last_active_ip: z.string().nullable().describe('Client address of the last use; null: unknown, or no longer stored.'),
+  username: z.string().nullable().describe('Username of the account; null: none.'),
 };
 const userSessionId = z
   .string()
@@ -46,13 +47,14 @@ const scopeOfSession = z.string().describe('Scopes of its tokens, separated by s
 const nameOfSession = z.string().nullable().describe('Name set by the user; null: none.');
 
 function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSessionRecord) {
-  const { created_at, finished_at, user_agent, last_active_at, last_active_ip } = session;
+  const { created_at, finished_at, user_agent, last_active_at, last_active_ip, username } = session;
   return {
     created_at: time(created_at),
     finished_at: timeOrNull(finished_at),
     user_agent,
     last_active_at: timeOrNull(last_active_at),
     last_active_ip,
+    username,
   };
 }
 
@@ -75,6 +77,7 @@ const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
     user_id: z.string().nullable().describe('Account that granted it; null: the client acts for itself.'),
     user_session_id: userSessionId,
     client_id: z.string().describe('The client.'),
+    client_name: z.string().nullable().describe('Name of the client; null: none.'),
     parent_session_id: z
       .string()
       .nullable()
@@ -87,6 +90,7 @@ const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
     user_id: idOrNull(session.user_id),
     user_session_id: idOrNull(session.user_session_id),
     client_id: fromUuid(session.client_id),
+    client_name: session.client_name,
     parent_session_id: idOrNull(session.parent_session_id),
     scope: session.scope.join(' '),
     human_name: session.human_name,
