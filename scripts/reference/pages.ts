@@ -23,6 +23,7 @@ import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
 import { metricsPage } from './metrics.ts';
 import { performanceFigures } from './performance.ts';
+import { programPages, programTable } from './programs.ts';
 import { requestLineExpression, requestLineTable } from './request-line.ts';
 import { fillRequestsPage } from './requests.ts';
 import { type LogCall, readSourceFacts } from './source-facts.ts';
@@ -36,6 +37,7 @@ export async function referencePages(root: string, program: Program): Promise<Re
   const logPage = readFileSync(join(root, 'docs/reference/log.md'), 'utf8');
   const requestsPage = readFileSync(join(root, 'docs/reference/requests.md'), 'utf8');
   const performancePage = readFileSync(join(root, 'docs/performance.md'), 'utf8');
+  const programsPage = readFileSync(join(root, 'docs/guides/programs.md'), 'utf8');
   const runs = readWholeRuns(root);
   const accountSchema = buildAccountSchema();
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
@@ -47,6 +49,8 @@ export async function referencePages(root: string, program: Program): Promise<Re
     'docs/assurance/attack-tests.md': attackTestsPage(root),
     'docs/assurance/faults.md': faultsPage(root),
     'docs/assurance/mutation-tests.md': mutationTestsPage(),
+    'docs/guides/programs.md': fillPart(programsPage, 'programs', programTable()),
+    ...programPages(),
     'docs/import-graph.md': await importGraphPage(root),
     'docs/performance.md': fillPart(performancePage, 'figures', performanceFigures(runs)),
     'docs/reference/account-api.md': accountApiPage(accountSchema),

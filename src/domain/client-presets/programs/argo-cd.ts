@@ -12,7 +12,7 @@ export const argoCd: Preset = {
     post_logout_redirect_uris: ['{url}/'],
   },
   scopes: ['openid', 'profile', 'email', 'groups'],
-  groups: 'Assign roles by group in `policy.csv`.',
+  groups: 'Assign roles by group in `argocd-rbac-cm`.',
   steps: [
     {
       kind: 'file',

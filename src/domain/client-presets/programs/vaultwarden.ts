@@ -38,7 +38,7 @@ SSO_AUTH_ONLY_NOT_SESSION=true
       topic: '`SSO_AUTH_ONLY_NOT_SESSION`',
       text:
         "Vaultwarden's own session tokens are used after sign-in. Without it, sessions last as long as Latchkey's, and " +
-        'clients refresh every few minutes, because an access token is valid for five minutes (`oauth.access_token_ttl`).',
+        'clients refresh every few minutes, because an access token is valid for five minutes.',
     },
     {
       topic: 'Existing accounts',
