@@ -17,6 +17,8 @@ interface AdminRecord {
   readonly id: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: { readonly self: string };
+  /** In lists. */
+  readonly meta?: { readonly page: { readonly cursor: string } };
 }
 
 /** Members of all response documents. */
