@@ -1,6 +1,7 @@
 /**
  * The applications: unmodified libraries and servers configured as in their manuals. Each gets an issuer, a client ID
- * and a secret as environment variables, and returns `sub`, `name` and `email` of the user at `/me`.
+ * and a secret as environment variables, and returns `sub`, `name` and `email` of the user at `/me`. With `preset`, its
+ * client is created from a preset of Latchkey, otherwise it is in the configuration.
  */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +54,8 @@ export const applications = [
   {
     name: 'Authlib with Flask',
     folder: 'flask-authlib',
-    callback: '/callback',
+    callback: '/oauth/oidc/callback',
+    preset: { slug: 'open-webui' },
     command: inPython,
     refusal: /access_denied: the user canceled the request/,
   },
@@ -61,6 +63,7 @@ export const applications = [
     name: 'django-allauth',
     folder: 'django-allauth',
     callback: '/accounts/oidc/latchkey/login/callback/',
+    preset: { slug: 'paperless-ngx' },
     command: inPython,
     enter: async (page, base) => {
       await page.goto(`${base}/accounts/oidc/latchkey/login/`);
@@ -87,7 +90,8 @@ export const applications = [
   {
     name: 'Python Social Auth with Django',
     folder: 'social-auth',
-    callback: '/complete/oidc/',
+    callback: '/accounts/complete/oidc/',
+    preset: { slug: 'weblate' },
     command: inPython,
     enter: byButton,
     refusal: /"signed_in": false/,
@@ -95,14 +99,16 @@ export const applications = [
   {
     name: 'go-oidc',
     folder: 'go-oidc',
-    callback: '/callback',
+    callback: '/oauth2/oidc/callback',
+    preset: { slug: 'miniflux' },
     command: async () => [await goProgram('go-oidc')],
     refusal: /access_denied: the user canceled the request/,
   },
   {
     name: 'OmniAuth with Sinatra',
     folder: 'ruby-omniauth',
-    callback: '/auth/latchkey/callback',
+    callback: '/users/auth/openid_connect/callback',
+    preset: { slug: 'gitlab' },
     command: async () => {
       const file = '/usr/share/doc/ruby-omniauth-openid-connect';
       await debianPackages(['ruby', 'ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'], file);
@@ -117,6 +123,7 @@ export const applications = [
     name: 'mod_auth_openidc',
     folder: 'mod-auth-openidc',
     callback: '/me/callback',
+    preset: { slug: 'apache', path: '/me' },
     command: async ({ FOLDER }) => {
       await debianPackages(['apache2', 'libapache2-mod-auth-openidc'], '/usr/lib/apache2/modules/mod_auth_openidc.so');
       const folder = join(import.meta.dirname, 'mod-auth-openidc');
@@ -134,7 +141,7 @@ export const applications = [
     name: 'Roundcube with Dovecot',
     folder: 'roundcube',
     callback: '/index.php/login/oauth',
-    client: () => ({ client_auth_method: 'client_secret_post' }),
+    preset: { slug: 'roundcube' },
     furtherClients: () => ({
       client_id: MAIL_SERVER.id,
       client_name: 'Dovecot',
@@ -174,6 +181,7 @@ export const applications = [
     name: 'Synapse with oidc_providers',
     folder: 'synapse',
     callback: '/_synapse/client/oidc/callback',
+    preset: { slug: 'synapse' },
     command: async (settings) => {
       const own = configurationFile('synapse/homeserver.yaml', settings);
       const program = await python();

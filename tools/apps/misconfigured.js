@@ -11,7 +11,13 @@ import { decide, signIn, textAt } from './person.js';
  */
 function withMistake(folder, name, mistake, ...checks) {
   const application = applications.find((one) => one.folder === folder);
-  return { ...application, name: `${application.name}, ${name}`, ...mistake, checks: () => [checks] };
+  return {
+    ...application,
+    preset: undefined,
+    name: `${application.name}, ${name}`,
+    ...mistake,
+    checks: () => [checks],
+  };
 }
 
 export const misconfigured = [

@@ -52,7 +52,7 @@ for (const [index, definition] of wanted.entries()) {
   };
   entries.push({ definition, settings });
 }
-const clients = entries.map(({ definition, settings }) => ({
+const clients = entries.filter(isConfigured).map(({ definition, settings }) => ({
   client_id: settings.CLIENT_ID,
   client_name: definition.name,
   redirect_uris: ['localhost', '127.0.0.1'].map((host) => `http://${host}:${settings.PORT}${definition.callback}`),
@@ -79,6 +79,7 @@ try {
   const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);
+  for (const entry of entries) if (!isConfigured(entry)) await createFromPreset(entry);
   for (const { definition, settings } of entries) {
     const all = { ...settings, ISSUER: issuer, ...(await definition.settings?.(issuer)) };
     await checks.group(definition.name, (own) => checkApplication(own, definition, all));
@@ -90,6 +91,17 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = checks.close();
+
+function isConfigured({ definition }) {
+  return definition.preset === undefined;
+}
+
+/** Creates the client as an administrator does, so that a wrong preset fails the checks of its application. */
+async function createFromPreset({ definition: { preset }, settings }) {
+  const url = `http://localhost:${settings.PORT}${preset.path ?? ''}`;
+  const command = ['manage', 'create-client', '--preset', preset.slug, '--url', url, '--client-id', settings.CLIENT_ID];
+  await latchkey.command([...command, '--secret-file', '-', ...(preset.options ?? [])], CLIENT_SECRET);
+}
 
 async function checkApplication(checks, definition, settings) {
   const { startFailure } = definition;

@@ -11,6 +11,7 @@ export const slowApplications = [
     name: 'oauth2-proxy',
     folder: 'oauth2-proxy',
     callback: '/oauth2/callback',
+    preset: { slug: 'oauth2-proxy' },
     command: async (settings) => {
       const program = await releasedGoProgram('oauth2-proxy', 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6');
       return [program, '--config', configurationFile('oauth2-proxy/oauth2-proxy.cfg', settings)];
@@ -21,6 +22,7 @@ export const slowApplications = [
     name: 'dex',
     folder: 'dex',
     callback: '/dex/callback',
+    preset: { slug: 'dex', path: '/dex' },
     command: async (settings) => {
       const program = await goProgram('dex');
       const web = join(await goModuleFolder('dex', 'github.com/dexidp/dex'), 'web');
@@ -47,11 +49,13 @@ export const slowApplications = [
     name: 'Spring Boot',
     folder: 'spring',
     callback: '/login/oauth2/code/latchkey',
-    client: ({ PORT }) => ({
-      backchannel_logout_uri: `http://localhost:${PORT}/logout/connect/back-channel/latchkey`,
-      grant_types: ['authorization_code', 'client_credentials'],
-      scope: 'openid profile email opaque.read jwt.read',
-    }),
+    preset: {
+      slug: 'spring-boot',
+      options: [
+        ...['--scope', 'openid profile email opaque.read jwt.read'],
+        ...['--set', 'grant_types=["authorization_code","client_credentials"]'],
+      ],
+    },
     resources: () => [
       { identifier: 'https://opaque.example.org/', scopes: ['opaque.read'] },
       { identifier: 'https://jwt.example.org/', scopes: ['jwt.read'], token_format: 'jwt' },

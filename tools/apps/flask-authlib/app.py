@@ -22,7 +22,7 @@ def login():
     return oauth.latchkey.authorize_redirect(url_for("callback", _external=True))
 
 
-@app.get("/callback")
+@app.get("/oauth/oidc/callback")
 def callback():
     session["user"] = oauth.latchkey.authorize_access_token()["userinfo"]
     return redirect("/me")

@@ -34,13 +34,13 @@ func main() {
 		ClientID:     os.Getenv("CLIENT_ID"),
 		ClientSecret: os.Getenv("CLIENT_SECRET"),
 		Endpoint:     provider.Endpoint(),
-		RedirectURL:  "http://localhost:" + os.Getenv("PORT") + "/callback",
+		RedirectURL:  "http://localhost:" + os.Getenv("PORT") + "/oauth2/oidc/callback",
 		Scopes:       []string{oidc.ScopeOpenID, "profile", "email"},
 	}
 	http.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), http.StatusFound)
 	})
-	http.HandleFunc("/callback", func(w http.ResponseWriter, r *http.Request) {
+	http.HandleFunc("/oauth2/oidc/callback", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("state") != state {
 			http.Error(w, "state did not match", http.StatusBadRequest)
 			return

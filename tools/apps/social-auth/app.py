@@ -44,7 +44,7 @@ django.setup()
 
 def start(request):
     field = f'<input type="hidden" name="csrfmiddlewaretoken" value="{get_token(request)}">'
-    return HttpResponse(f'<form method="post" action="/login/oidc/">{field}<button>Sign in with Latchkey</button></form>')
+    return HttpResponse(f'<form method="post" action="/accounts/login/oidc/">{field}<button>Sign in with Latchkey</button></form>')
 
 
 def me(request):
@@ -60,7 +60,7 @@ def refused(request):
 
 urlpatterns = [
     path("", start),
-    path("", include("social_django.urls", namespace="social")),
+    path("accounts/", include("social_django.urls", namespace="social")),
     path("me", me),
     path("refused", refused),
 ]
