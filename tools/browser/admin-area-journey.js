@@ -12,10 +12,7 @@ const STATUS = /^Failed to load resource: /;
 
 /** The admin area: entrance, lists, actions, and what happens when right, sign-in or network are lost. */
 export async function administer(checks, { browser, latchkey, pictures }) {
-  await latchkey.command(
-    ['manage', 'register-user', '--yes', '--admin', '--password-file', '-', ADMINISTRATOR],
-    PASSWORD,
-  );
+  await addAdministrator(latchkey);
   await addUsers(latchkey);
   const how = { browser, latchkey, pictures };
   await checks.that('an administrator finds and locks a user by keyboard', () => lockByKeyboard(how));
@@ -29,6 +26,13 @@ export async function administer(checks, { browser, latchkey, pictures }) {
   }
 }
 
+export async function addAdministrator(latchkey) {
+  await latchkey.command(
+    ['manage', 'register-user', '--yes', '--admin', '--password-file', '-', ADMINISTRATOR],
+    PASSWORD,
+  );
+}
+
 async function addUsers(latchkey) {
   await latchkey.sql(
     `insert into users (id, username, username_key, created_at, locked_at)
@@ -39,7 +43,7 @@ async function addUsers(latchkey) {
 }
 
 /** Opens a browser that is signed in, on a page of the area. */
-async function enter({ browser, latchkey }, path, options = {}) {
+export async function enter({ browser, latchkey }, path, options = {}) {
   const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   const troubles = [];
@@ -56,7 +60,7 @@ async function enter({ browser, latchkey }, path, options = {}) {
   return { context, page, troubles };
 }
 
-async function inArea(how, path, work, options) {
+export async function inArea(how, path, work, options) {
   const { context, page, troubles } = await enter(how, path, options);
   try {
     await work(page, context);
@@ -66,7 +70,7 @@ async function inArea(how, path, work, options) {
   }
 }
 
-const rows = (page) => page.locator('table.data tbody tr');
+export const rows = (page) => page.locator('table.data tbody tr');
 
 async function lockByKeyboard(how) {
   await inArea(how, '', async (page) => {
@@ -220,7 +224,7 @@ async function examinePages(how, locale) {
   );
 }
 
-async function examine({ pictures }, page, name) {
+export async function examine({ pictures }, page, name) {
   for (const appearance of APPEARANCES) {
     await appear(page, appearance);
     await checkWidth(page);

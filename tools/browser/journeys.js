@@ -4,6 +4,7 @@ import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
+import { administerApplications } from './admin-applications.js';
 import { administer } from './admin-area-journey.js';
 import {
   callByKeyboard,
@@ -96,6 +97,16 @@ export async function checkAdminArea(checks, { browser, folder, relyingParty, pi
   const latchkey = await Latchkey.start(folder, 'admin-area', settings(relyingParty.callback));
   try {
     await administer(checks, { browser, latchkey, pictures });
+  } finally {
+    await latchkey.stop();
+  }
+}
+
+/** Administers applications in the browser. */
+export async function checkAdminApplications(checks, { browser, folder, relyingParty, pictures }) {
+  const latchkey = await Latchkey.start(folder, 'applications', settings(relyingParty.callback));
+  try {
+    await administerApplications(checks, { browser, latchkey, pictures });
   } finally {
     await latchkey.stop();
   }

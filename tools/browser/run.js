@@ -9,6 +9,7 @@ import { launchChromium } from './chromium.js';
 import { writeGuideImages } from './guide-images.js';
 import {
   checkAccountJourney,
+  checkAdminApplications,
   checkAdminArea,
   checkApiReference,
   checkChatAccountJourney,
@@ -37,6 +38,7 @@ const JOURNEYS = [
   { name: 'recovery', flag: '--mails', check: checkRecovery },
   { name: 'reference', flag: '--admin', check: checkApiReference },
   { name: 'admin area', flag: '--admin-area', check: checkAdminArea },
+  { name: 'applications', flag: '--admin-area', check: checkAdminApplications },
   { name: 'unasked', flag: '--mails', check: checkUnasked },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
   { name: 'passkeys', flag: '--passkeys', check: checkPasskeys },

@@ -21,6 +21,12 @@ export type Answer<Data> =
   | { readonly ok: true; readonly data: Data }
   | { readonly ok: false; readonly problem: Problem };
 
+export interface Versioned<Data> {
+  readonly document: Data;
+  /** Its `ETag`. */
+  readonly version: string | undefined;
+}
+
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 interface ErrorDocument {
@@ -54,6 +60,11 @@ export class AdminClient {
   /** @param path below the API, with its query */
   async get<Data>(path: string, signal?: AbortSignal): Promise<Answer<Data>> {
     return await this.#send(path, { method: 'GET', ...(signal !== undefined && { signal }) }, (of) => of.json());
+  }
+
+  /** Reads a record with its version, which a change can name. */
+  async getVersion<Data>(path: string, signal?: AbortSignal): Promise<Answer<Versioned<Data>>> {
+    return await this.#send(path, { method: 'GET', ...(signal !== undefined && { signal }) }, versioned<Data>);
   }
 
   /** Reads a file instead of a document. */
@@ -130,6 +141,10 @@ export class AdminClient {
     this.#onNoAccess(refusal);
     return { ok: false, problem: { kind: 'no-access' } };
   }
+}
+
+async function versioned<Data>(response: Response): Promise<Versioned<Data>> {
+  return { document: await response.json(), version: response.headers.get('etag') ?? undefined };
 }
 
 async function problemOf(response: Response): Promise<Extract<Problem, { readonly kind: 'refused' }>> {

@@ -47,3 +47,69 @@ export interface UpstreamProvider {
   readonly human_name: string | null;
   readonly issuer: string | null;
 }
+
+export interface Client {
+  readonly client_id: string;
+  readonly client_name: string | null;
+  readonly kind: 'static' | 'managed' | 'dynamic' | 'builtin';
+  readonly redirect_uris: readonly string[];
+  readonly token_endpoint_auth_method: string;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+  readonly disabled_at: string | null;
+  readonly last_used_at: string | null;
+  readonly active_sessions: number;
+}
+
+export interface ClientSecret {
+  readonly current: boolean;
+  readonly created_at: string | null;
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+}
+
+/** A client with its properties, which have the names of the configuration. */
+export interface ClientDetails extends Client {
+  readonly secrets: readonly ClientSecret[];
+  readonly overridden: readonly string[];
+  readonly [property: string]: unknown;
+}
+
+/** A record, and a secret that is shown once. */
+export interface WithSecret<Attributes> extends Single<Attributes> {
+  readonly meta?: { readonly client_secret?: string };
+}
+
+export interface ClientConnection {
+  readonly issuer: string;
+  readonly discovery_url: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly userinfo_endpoint: string;
+  readonly jwks_uri: string;
+  readonly end_session_endpoint: string;
+  readonly device_authorization_endpoint: string | null;
+  readonly client_id: string;
+  readonly client_auth_method: string;
+  readonly has_secret: boolean;
+  readonly scopes: readonly string[];
+  readonly groups_claim: string | null;
+  readonly redirect_uris: readonly string[];
+}
+
+export interface ClientTest {
+  readonly findings: readonly {
+    readonly code: string;
+    readonly status: 'ok' | 'warning' | 'error';
+    readonly member: string;
+    readonly url: string | null;
+    readonly message: string;
+    readonly remedy: string;
+  }[];
+}
+
+export interface AdminActionEvent {
+  readonly created_at: string;
+  readonly actor: { readonly username?: string | null; readonly type: string };
+  readonly target: { readonly id: string } | null;
+}

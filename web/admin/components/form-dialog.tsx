@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form, useForm } from '../../components/form.tsx';
-import type { Answer } from '../api/admin-client.ts';
+import type { Answer, Problem } from '../api/admin-client.ts';
 import { useChange } from '../api/use-change.ts';
 import { dropDraft, keepDraft, readDraft } from '../frame/draft.ts';
 import { useAnnounce } from '../frame/live.tsx';
@@ -92,9 +92,9 @@ export function FormDialog<Name extends string, Data>({
     if (request === undefined) return;
     const answer = await send(() => request);
     if (!answer.ok) {
-      const field = answer.problem.kind === 'refused' ? fieldOf(answer.problem.pointer, form.values) : undefined;
-      setAtField(field !== undefined);
-      if (field !== undefined) form.reject(errorOf(field, textOf(answer.problem)));
+      const errors = fieldErrors(answer.problem, form.values, textOf);
+      setAtField(errors !== undefined);
+      if (errors !== undefined) form.reject(errors);
       return;
     }
     form.forget();
@@ -122,6 +122,16 @@ export function FormDialog<Name extends string, Data>({
       </Form>
     </Dialog>
   );
+}
+
+/** Returns the error of the field that a problem is about; undefined if it is about none. */
+export function fieldErrors<Name extends string>(
+  problem: Problem,
+  fields: Readonly<Record<Name, string>>,
+  textOf: (problem: Problem) => string,
+): Partial<Record<Name, string>> | undefined {
+  const field = problem.kind === 'refused' ? fieldOf(problem.pointer, fields) : undefined;
+  return field === undefined ? undefined : errorOf(field, textOf(problem));
 }
 
 /** Returns the field that a pointer such as `/redirect_uris/0` is about. */

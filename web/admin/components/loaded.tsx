@@ -92,6 +92,7 @@ export function useProblemText(): (problem: Problem) => string {
 
 /** Texts of error codes. Others show what the API says. */
 const TEXTS: Readonly<Record<string, AdminKey>> = {
+  client_exists: 'admin.problem.client_exists',
   not_found: 'admin.problem.not_found',
   rate_limited: 'admin.problem.rate_limited',
 };

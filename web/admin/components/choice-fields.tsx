@@ -1,0 +1,83 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+interface Frame {
+  /** Name and ID of the control. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly hint?: string | undefined;
+  /** Validation error. */
+  readonly error?: string | undefined;
+}
+
+/** A choice of one value. */
+export function SelectField({
+  options,
+  ...field
+}: Frame & { options: readonly { readonly value: string; readonly text: string }[] }): VNode {
+  return (
+    <FieldFrame field={field}>
+      <select
+        {...attributesOf(field)}
+        value={field.value}
+        onChange={(event) => field.onInput(event.currentTarget.value)}
+      >
+        {options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  );
+}
+
+/** Several lines of text. */
+export function LinesField({ rows = 3, ...field }: Frame & { rows?: number }): VNode {
+  return (
+    <FieldFrame field={field}>
+      <textarea
+        {...attributesOf(field)}
+        rows={rows}
+        dir="ltr"
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="none"
+        value={field.value}
+        onInput={(event) => field.onInput(event.currentTarget.value)}
+        // Browsers scroll only to the line with the cursor.
+        onFocus={(event) => event.currentTarget.scrollIntoView({ block: 'nearest' })}
+      />
+    </FieldFrame>
+  );
+}
+
+function FieldFrame({ field, children }: { field: Frame; children: ComponentChildren }): VNode {
+  return (
+    <div class="field">
+      <label for={field.name}>{field.label}</label>
+      {children}
+      {field.error !== undefined && (
+        <div class="field-error" id={`${field.name}-error`} role="alert">
+          <p>{field.error}</p>
+        </div>
+      )}
+      {field.hint !== undefined && (
+        <p class="hint" id={`${field.name}-hint`}>
+          {field.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function attributesOf({ name, hint, error }: Frame) {
+  const described = [error !== undefined && `${name}-error`, hint !== undefined && `${name}-hint`].filter(Boolean);
+  return {
+    id: name,
+    name,
+    ...(error !== undefined && { 'aria-invalid': 'true' as const }),
+    ...(described.length > 0 && { 'aria-describedby': described.join(' ') }),
+  };
+}
