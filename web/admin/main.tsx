@@ -15,7 +15,7 @@ if (element === null) throw new Error('the page has no place for the admin area'
 const config = readConfig(element);
 
 // Before the first render, so that it shows the right page.
-const first = takeKeptPath(config.root) ?? (location.pathname === config.root ? `${config.root}users` : undefined);
+const first = takeKeptPath(config.root);
 if (first !== undefined) history.replaceState(null, '', first);
 
 const language = await loadLanguage(config.catalog);

@@ -1,11 +1,13 @@
 import type { ComponentType } from 'preact';
 import { lazyPage } from './frame/lazy-page.tsx';
 
+const overview = () => import('./pages/overview/pages.ts');
 const applications = () => import('./pages/applications/pages.ts');
 const users = () => import('./pages/users/pages.ts');
 
 /** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
 export const ROUTES: readonly { readonly path: string; readonly page: ComponentType }[] = [
+  { path: '', page: lazyPage(async () => (await overview()).Overview) },
   { path: 'users', page: lazyPage(async () => (await users()).Users) },
   { path: 'users/:id', page: lazyPage(async () => (await users()).UserView) },
   { path: 'applications', page: lazyPage(async () => (await applications()).Applications) },

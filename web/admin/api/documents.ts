@@ -113,3 +113,18 @@ export interface AdminActionEvent {
   readonly actor: { readonly username?: string | null; readonly type: string };
   readonly target: { readonly id: string } | null;
 }
+
+export interface StatisticsOverview {
+  readonly data: {
+    readonly users: { readonly active: number; readonly locked: number; readonly deactivated: number };
+    readonly sessions: Readonly<Record<'browser' | 'oauth2' | 'compat' | 'personal', number>>;
+    readonly clients: Readonly<Record<'static' | 'managed' | 'dynamic', number>>;
+    readonly jobs: { readonly waiting: number; readonly failed: number };
+    readonly active_users: { readonly today: number; readonly last_7_days: number; readonly last_30_days: number };
+    readonly complete_until: string | null;
+  };
+}
+
+export interface StatisticsSeries {
+  readonly data: { readonly points: readonly { readonly at: string; readonly value: number | null }[] };
+}

@@ -5,6 +5,7 @@ import { useConfig } from './config-context.ts';
 
 /** The pages of the navigation, by path below the root. */
 const PAGES: readonly { readonly path: string; readonly title: AdminKey }[] = [
+  { path: '', title: 'admin.overview.title' },
   { path: 'users', title: 'admin.users.title' },
   { path: 'applications', title: 'admin.apps.title' },
 ];
