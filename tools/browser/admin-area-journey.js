@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { workOnUsers } from './admin-users-journey.js';
 import { tabTo } from './keyboard.js';
 import { APPEARANCES, appear, checkFocus, checkWidth, checkWithAxe } from './pages/examine.js';
 import { PASSWORD } from './settings.js';
@@ -21,6 +22,7 @@ export async function administer(checks, { browser, latchkey, pictures }) {
   await checks.that('an old sign-in asks for the password, and returns to the page', () => ageSignIn(how));
   await checks.that('an administrator without the right is told so, and finds no page', () => loseRight(how));
   await checks.that('names are text, whatever they contain', () => showHostileNames(how));
+  await workOnUsers(checks, how);
   for (const locale of ['en', 'de', 'es', 'fr', 'ar']) {
     await checks.that(`the pages are accessible in every look (${locale})`, () => examinePages(how, locale));
   }
@@ -122,12 +124,12 @@ async function walkList(how) {
 }
 
 /** Waits until no part of the page is loading. */
-async function untilLoaded(page) {
+export async function untilLoaded(page) {
   await page.locator('.fact-list').nth(1).waitFor();
   await page.waitForFunction(() => document.querySelector('.loading') === null);
 }
 
-async function openUser(page, name) {
+export async function openUser(page, name) {
   await page.getByRole('searchbox').fill(name);
   await page.getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { level: 1, name }).waitFor();

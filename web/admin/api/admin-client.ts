@@ -68,8 +68,8 @@ export class AdminClient {
   }
 
   /** Reads a file instead of a document. */
-  async getFile(path: string, accept: string): Promise<Answer<Blob>> {
-    return await this.#send(path, { method: 'GET', headers: { accept } }, (of) => of.blob());
+  async file(method: 'GET' | 'POST', path: string, accept: string): Promise<Answer<Blob>> {
+    return await this.#send(path, { method, headers: { accept } }, (of) => of.blob());
   }
 
   async post<Data>(path: string, body: object = {}): Promise<Answer<Data>> {

@@ -21,6 +21,8 @@ export interface Count {
 
 export interface User {
   readonly username: string;
+  readonly display_name: string | null;
+  readonly email: string | null;
   readonly created_at: string;
   readonly locked_at: string | null;
   readonly deactivated_at: string | null;
@@ -30,6 +32,62 @@ export interface User {
 export interface UserEmail {
   readonly email: string;
   readonly primary: boolean;
+}
+
+/** How a user signs in, and what belongs to the account. */
+export interface UserDetails {
+  readonly language: string | null;
+  readonly has_password: boolean;
+  readonly authenticator_app: { readonly created_at: string; readonly last_used_at: string | null } | null;
+  readonly recovery_codes: { readonly total: number; readonly remaining: number };
+  readonly passkeys: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly created_at: string;
+    readonly last_used_at: string | null;
+  }[];
+  readonly accepted_terms: readonly { readonly uri: string; readonly accepted_at: string }[];
+  readonly sessions: {
+    readonly browser: number;
+    readonly oauth2: number;
+    readonly compat: number;
+    readonly personal: number;
+  };
+  readonly last_active_at: string | null;
+}
+
+export interface UserClaims {
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** A session of any kind; members that its kind does not have are absent. */
+export interface Session {
+  readonly created_at: string;
+  readonly user_agent?: string | null;
+  readonly last_active_at: string | null;
+  readonly last_active_ip: string | null;
+  readonly client_id?: string;
+  readonly device_id?: string | null;
+  readonly human_name?: string | null;
+  readonly scope?: string;
+}
+
+export interface AuditEvent {
+  readonly kind: string;
+  readonly created_at: string;
+  readonly actor: { readonly type: string; readonly username?: string | null } | null;
+  readonly operation: string | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
+}
+
+export interface Client {
+  readonly client_name: string | null;
+}
+
+/** The response to a request for a recovery link. */
+export interface RecoveryLink {
+  readonly meta: { readonly url: string | null; readonly expires_at: string | null };
 }
 
 export interface UserGroups {

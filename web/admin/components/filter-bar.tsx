@@ -27,6 +27,7 @@ export function FilterBar({
   const { t } = useTexts();
   const [search, setSearch] = useState(values['search'] ?? '');
   const input = useRef<HTMLInputElement>(null);
+  const page = useRef(location.pathname);
   const latest = useRef({ values, onChange });
   latest.current = { values, onChange };
   useEffect(() => {
@@ -35,6 +36,8 @@ export function FilterBar({
   }, [values['search']]);
   useEffect(() => {
     const timer = setTimeout(() => {
+      // This page stays until the code of the next one has arrived.
+      if (location.pathname !== page.current) return;
       const { values: now, onChange: change } = latest.current;
       const wanted = search.trim();
       if (wanted !== (now['search'] ?? '')) change({ ...now, search: wanted });

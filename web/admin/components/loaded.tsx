@@ -92,7 +92,17 @@ export function useProblemText(): (problem: Problem) => string {
 
 /** Texts of error codes. Others show what the API says. */
 const TEXTS: Readonly<Record<string, AdminKey>> = {
+  account_not_usable: 'admin.problem.account_not_usable',
   client_exists: 'admin.problem.client_exists',
+  email_in_use: 'admin.problem.email_in_use',
+  invalid_email: 'admin.problem.invalid_email',
+  invalid_username: 'admin.problem.invalid_username',
+  mail_not_configured: 'admin.problem.mail_not_configured',
+  no_email: 'admin.problem.no_email',
   not_found: 'admin.problem.not_found',
+  not_your_own_account: 'admin.problem.not_your_own_account',
+  password_auth_disabled: 'admin.problem.password_auth_disabled',
+  user_exists: 'admin.problem.user_exists',
+  username_reserved: 'admin.problem.username_reserved',
   rate_limited: 'admin.problem.rate_limited',
 };
