@@ -8,6 +8,7 @@ const CALLBACK = 'https://harbour.example/callback';
 export async function administerApplications(checks, how) {
   await addAdministrator(how.latchkey);
   await checks.that('an application is added by keyboard, and its secret is shown once', () => addByKeyboard(how));
+  await checks.that('a known program comes with its settings and steps', () => addFromPreset(how));
   await checks.that('a problem is shown at its field, and nothing that was typed is lost', () => keepInput(how));
   await checks.that('a lost network keeps the edit, and it can be repeated', () => loseNetwork(how));
   await checks.that('of two administrators, the second sees what the first changed', () => conflict(how));
@@ -66,6 +67,25 @@ async function addByKeyboard(how) {
     },
     { permissions: ['clipboard-read', 'clipboard-write'] },
   );
+}
+
+async function addFromPreset(how) {
+  await inArea(how, 'applications/new', async (page) => {
+    await page.getByRole('link', { name: 'Grafana', exact: true }).click();
+    await page.getByLabel('URL of Grafana').fill('grafana.example');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('alert').filter({ hasText: 'https://' }).waitFor();
+    await page.getByLabel('URL of Grafana').fill('https://grafana.example/');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const uris = page.getByLabel('Redirect URIs', { exact: true });
+    assert.equal(await uris.inputValue(), 'https://grafana.example/login/generic_oauth');
+    await page.getByRole('button', { name: 'Add application' }).click();
+    await page.getByRole('heading', { name: 'What to do in Grafana' }).waitFor();
+    const steps = await page.locator('.steps').innerText();
+    assert.match(steps, /oauth2\/token/);
+    assert.doesNotMatch(steps, /\{(?:url|issuer|client_id|token)\}/);
+    await examine(how, page, 'admin-application-preset');
+  });
 }
 
 async function keepInput(how) {

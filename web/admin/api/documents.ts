@@ -153,6 +153,30 @@ export interface ClientConnection {
   readonly scopes: readonly string[];
   readonly groups_claim: string | null;
   readonly redirect_uris: readonly string[];
+  readonly preset: string | null;
+}
+
+export interface ClientPreset {
+  readonly slug: string;
+  readonly name: string;
+  readonly url: { readonly example: string; readonly note: string | null } | null;
+  readonly registers_itself: boolean;
+  /** Templates. */
+  readonly client: {
+    readonly client_auth_method: string;
+    readonly application_type?: string;
+    readonly redirect_uris: readonly string[];
+    readonly post_logout_redirect_uris?: readonly string[];
+    readonly backchannel_logout_uri?: string;
+    readonly grant_types?: readonly string[];
+  };
+  readonly scopes: readonly string[];
+  readonly steps: readonly (
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'fields'; readonly fields: readonly { readonly label: string; readonly value: string }[] }
+    | { readonly kind: 'file'; readonly name: string; readonly content: string }
+    | { readonly kind: 'command'; readonly content: string }
+  )[];
 }
 
 export interface ClientTest {

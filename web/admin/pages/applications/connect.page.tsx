@@ -14,6 +14,7 @@ import { useConfig } from '../../frame/config-context.ts';
 import { useAnnounce } from '../../frame/live.tsx';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
 import { Finding } from './finding.tsx';
+import { PresetSteps } from './preset-steps.tsx';
 import { NewSecret } from './secrets.tsx';
 
 const CONNECTIONS = new Responses<Single<ClientConnection>>();
@@ -32,7 +33,14 @@ export function Connect(): VNode {
       </p>
       <PageTitle title={t('admin.apps.connect.title')} />
       <NewSecret id={id} />
-      <Loaded resource={connection}>{({ data }) => <Values connection={data.attributes} />}</Loaded>
+      <Loaded resource={connection}>
+        {({ data: { attributes } }) => (
+          <>
+            {attributes.preset !== null && <PresetSteps slug={attributes.preset} connection={attributes} />}
+            <Values connection={attributes} />
+          </>
+        )}
+      </Loaded>
       <Test id={id} />
     </>
   );

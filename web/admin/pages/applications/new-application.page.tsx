@@ -2,18 +2,21 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { Button } from '../../../components/button.tsx';
+import { TextField } from '../../../components/fields.tsx';
 import { Form } from '../../../components/form.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { ClientDetails, WithSecret } from '../../api/documents.ts';
+import type { ClientDetails, ClientPreset, List, WithSecret } from '../../api/documents.ts';
 import { useChange } from '../../api/use-change.ts';
+import { Responses, useResource } from '../../api/use-resource.ts';
 import { fieldErrors, useDraftForm } from '../../components/form-dialog.tsx';
-import { ProblemNotice, useProblemText } from '../../components/loaded.tsx';
+import { Loaded, ProblemNotice, useProblemText } from '../../components/loaded.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
 import { ApplicationFields, bodyOf, type FieldValues, valuesWith } from './application-form.tsx';
 import { keepSecret } from './new-secrets.ts';
+import { normalizedUrl, presetValues } from './preset-values.ts';
 
 interface AppKind {
   readonly name: string;
@@ -21,6 +24,8 @@ interface AppKind {
   readonly text: AdminKey;
   readonly values: Partial<FieldValues>;
 }
+
+const PRESETS = new Responses<List<ClientPreset>>();
 
 /** What an application is decides its authentication and its grants. */
 const APP_KINDS: readonly AppKind[] = [
@@ -64,17 +69,93 @@ export function NewApplication(): VNode {
   const { t } = useTexts();
   const { root } = useConfig();
   const { query, path } = useLocation();
+  const presets = useResource(PRESETS, 'client-presets');
   const kind = APP_KINDS.find(({ name }) => name === query['kind']);
+  const slug = query['preset'];
+  const preset = presets.data?.data.find(({ id }) => id === slug)?.attributes;
+  const isChosen = kind !== undefined || slug !== undefined;
+  const title = preset?.name ?? t(kind?.title ?? 'admin.apps.new.title');
   return (
     <>
       <p>
-        <a href={kind === undefined ? `${root}applications` : path}>
-          {t(kind === undefined ? 'admin.apps.back' : 'admin.apps.new.back')}
-        </a>
+        <a href={isChosen ? path : `${root}applications`}>{t(isChosen ? 'admin.apps.new.back' : 'admin.apps.back')}</a>
       </p>
-      <PageTitle title={t(kind?.title ?? 'admin.apps.new.title')} />
-      {kind === undefined ? <Kinds /> : <NewForm key={kind.name} kind={kind} />}
+      <PageTitle title={title} />
+      {kind !== undefined && <NewForm key={kind.name} name={kind.name} text={t(kind.text)} values={kind.values} />}
+      {slug !== undefined && (
+        <Loaded resource={presets}>
+          {() =>
+            preset === undefined ? <p>{t('admin.problem.not_found')}</p> : <FromPreset key={slug} preset={preset} />
+          }
+        </Loaded>
+      )}
+      {!isChosen && (
+        <>
+          <Kinds />
+          <section class="card section">
+            <h2>{t('admin.apps.preset.title')}</h2>
+            <p>{t('admin.apps.preset.text')}</p>
+            <Loaded resource={presets}>
+              {({ data }) => (
+                <ul class="preset-links">
+                  {data
+                    .filter(({ attributes }) => !attributes.registers_itself)
+                    .map(({ id, attributes }) => (
+                      <li key={id}>
+                        <a href={withParameters(path, { preset: id })}>{attributes.name}</a>
+                      </li>
+                    ))}
+                </ul>
+              )}
+            </Loaded>
+          </section>
+        </>
+      )}
     </>
+  );
+}
+
+/** Asks for the URL of the program, which its redirect URIs follow from. */
+function FromPreset({ preset }: { preset: ClientPreset }): VNode {
+  const { t } = useTexts();
+  const { path, query, route } = useLocation();
+  const url = preset.url === null ? '' : normalizedUrl(query['url'] ?? '');
+  const form = useDraftForm(`preset-${preset.slug}`, { url: query['url'] ?? '' });
+  if (url !== undefined) {
+    return (
+      <NewForm
+        name={`preset-${preset.slug}-form`}
+        text={t('admin.apps.preset.review', { name: preset.name })}
+        values={presetValues(preset, url)}
+        preset={preset.slug}
+      />
+    );
+  }
+  const submit = async (): Promise<void> => {
+    const given = normalizedUrl(form.values.url);
+    if (given === undefined) return form.reject({ url: t('admin.apps.preset.url_invalid') });
+    form.forget();
+    route(withParameters(path, { preset: preset.slug, url: given }));
+  };
+  return (
+    <section class="card section">
+      <Form isPending={false} onSubmit={submit}>
+        <TextField
+          name="url"
+          label={t('admin.apps.preset.url', { name: preset.name })}
+          autocomplete="off"
+          value={form.values.url}
+          error={form.errors.url}
+          hint={[preset.url?.note, t('admin.apps.preset.url_example', { url: preset.url?.example ?? '' })]
+            .filter((part) => part !== null && part !== undefined)
+            .join(' ')}
+          onInput={(value) => form.set('url', value)}
+        />
+        <div class="actions">
+          <Button>{t('admin.apps.preset.continue')}</Button>
+        </div>
+      </Form>
+    </section>
   );
 }
 
@@ -98,17 +179,30 @@ function Kinds(): VNode {
   );
 }
 
-function NewForm({ kind }: { kind: AppKind }): VNode {
+function NewForm({
+  name,
+  text,
+  values,
+  preset,
+}: {
+  name: string;
+  text: string;
+  values: Partial<FieldValues>;
+  /** The preset that the values come from. */
+  preset?: string;
+}): VNode {
   const { t } = useTexts();
   const { root } = useConfig();
   const { route } = useLocation();
   const client = useClient();
   const textOf = useProblemText();
-  const form = useDraftForm(`new-${kind.name}`, valuesWith(kind.values));
+  const form = useDraftForm(`new-${name}`, valuesWith(values));
   const { isPending, problem, send } = useChange();
   const [isAtField, setAtField] = useState(false);
   const submit = async (): Promise<void> => {
-    const answer = await send(() => client.post<WithSecret<ClientDetails>>('oauth2-clients', bodyOf(form.values)));
+    const answer = await send(() =>
+      client.post<WithSecret<ClientDetails>>('oauth2-clients', { ...bodyOf(form.values), preset }),
+    );
     if (!answer.ok) {
       const errors = fieldErrors(answer.problem, form.values, textOf);
       setAtField(errors !== undefined);
@@ -122,7 +216,7 @@ function NewForm({ kind }: { kind: AppKind }): VNode {
   };
   return (
     <section class="card section">
-      <p>{t(kind.text)}</p>
+      <p>{text}</p>
       <Form isPending={isPending} onSubmit={submit}>
         <ApplicationFields form={form} />
         {problem !== undefined && !isAtField && <ProblemNotice problem={problem} />}
