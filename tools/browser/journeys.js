@@ -6,6 +6,7 @@ import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
 import { administerApplications } from './admin-applications.js';
 import { administer } from './admin-area-journey.js';
+import { administerInvitations } from './admin-invitations.js';
 import {
   callByKeyboard,
   callFromReference,
@@ -109,6 +110,18 @@ export async function checkAdminApplications(checks, { browser, folder, relyingP
     await administerApplications(checks, { browser, latchkey, pictures });
   } finally {
     await latchkey.stop();
+  }
+}
+
+/** Invites users in the browser. */
+export async function checkAdminInvitations(checks, { browser, folder, relyingParty, pictures }) {
+  const mails = await MailServer.listen();
+  const latchkey = await Latchkey.start(folder, 'invitations', accountSettings(relyingParty.callback, mails.settings));
+  try {
+    await administerInvitations(checks, { browser, latchkey, mails, pictures });
+  } finally {
+    await latchkey.stop();
+    await mails.close();
   }
 }
 

@@ -3,6 +3,7 @@ import { lazyPage } from './frame/lazy-page.tsx';
 
 const overview = () => import('./pages/overview/pages.ts');
 const applications = () => import('./pages/applications/pages.ts');
+const invitations = () => import('./pages/invitations/pages.ts');
 const users = () => import('./pages/users/pages.ts');
 
 /** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
@@ -14,4 +15,6 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'applications/new', page: lazyPage(async () => (await applications()).NewApplication) },
   { path: 'applications/:id', page: lazyPage(async () => (await applications()).ApplicationView) },
   { path: 'applications/:id/connect', page: lazyPage(async () => (await applications()).Connect) },
+  { path: 'invitations', page: lazyPage(async () => (await invitations()).Invitations) },
+  { path: 'invitations/:id', page: lazyPage(async () => (await invitations()).InvitationView) },
 ];

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-interface Frame {
+export interface Frame {
   /** Name and ID of the control. */
   readonly name: string;
   readonly label: string;
@@ -53,7 +53,14 @@ export function LinesField({ rows = 3, ...field }: Frame & { rows?: number }): V
   );
 }
 
-function FieldFrame({ field, children }: { field: Frame; children: ComponentChildren }): VNode {
+/** A label, a control, its error and its hint. */
+export function FieldFrame({
+  field,
+  children,
+}: {
+  field: Pick<Frame, 'name' | 'label' | 'hint' | 'error'>;
+  children: ComponentChildren;
+}): VNode {
   return (
     <div class="field">
       <label for={field.name}>{field.label}</label>
@@ -72,7 +79,8 @@ function FieldFrame({ field, children }: { field: Frame; children: ComponentChil
   );
 }
 
-function attributesOf({ name, hint, error }: Frame) {
+/** Attributes that connect a control with its label, error and hint. */
+export function attributesOf({ name, hint, error }: Pick<Frame, 'name' | 'hint' | 'error'>) {
   const described = [error !== undefined && `${name}-error`, hint !== undefined && `${name}-hint`].filter(Boolean);
   return {
     id: name,

@@ -1,0 +1,2 @@
+export { InvitationView } from './invitation.page.tsx';
+export { Invitations } from './invitations.page.tsx';
