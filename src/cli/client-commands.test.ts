@@ -174,6 +174,10 @@ test('update-client changes what it is given, and null restores a default', asyn
     'changed: client_name, default_max_age\n',
   );
   expect(await update({ name: 'Grafana' })).toBe('no changes\n');
+  expect(await update({ allowedGroup: ['staff', 'crew'] })).toBe('changed: allowed_groups\n');
+  expect(await update({ allowedGroup: ['crew', 'staff'] })).toBe('no changes\n');
+  await expect(update({ allowedGroup: [' staff'] })).rejects.toThrow('allowed_groups.0: expected the name of a group');
+  expect(await update({ set: ['allowed_groups=null'] })).toBe('changed: allowed_groups\n');
   await expect(update({})).rejects.toThrow('name at least one property');
   await expect(update({ name: 'X' }, ABSENT)).rejects.toThrow('client not found');
   await expect(update({ name: 'X' }, 'x')).rejects.toThrow('x is not a client id');

@@ -100,6 +100,7 @@ function withProperties(command: Command): Command {
     .option('--redirect-uri <uri...>', 'allowed redirect URIs')
     .option('--auth-method <method>', 'authentication method; "none" for apps that cannot keep a secret')
     .option('--scope <scopes>', 'space-separated scopes that it may request')
+    .option('--allowed-group <group...>', 'groups whose members may use it; missing ones are created')
     .option('--set <key=value...>', 'any other property of `clients` in the configuration; the value is JSON or text');
 }
 

@@ -12,16 +12,25 @@ export interface PropertyFlags {
   readonly redirectUri?: readonly string[];
   readonly authMethod?: string;
   readonly scope?: string;
+  readonly allowedGroup?: readonly string[];
   readonly set?: readonly string[];
 }
 
 /** Returns the properties in the notation of the configuration. @throws ExitError 2 */
-export function propertiesFrom({ name, redirectUri, authMethod, scope, set = [] }: PropertyFlags): JsonObject {
+export function propertiesFrom({
+  name,
+  redirectUri,
+  authMethod,
+  scope,
+  allowedGroup,
+  set = [],
+}: PropertyFlags): JsonObject {
   return {
     ...(name !== undefined && { client_name: name }),
     ...(redirectUri !== undefined && { redirect_uris: redirectUri }),
     ...(authMethod !== undefined && { client_auth_method: authMethod }),
     ...(scope !== undefined && { scope }),
+    ...(allowedGroup !== undefined && { allowed_groups: allowedGroup }),
     ...Object.fromEntries(set.map(assignment)),
   };
 }

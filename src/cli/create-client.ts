@@ -1,3 +1,4 @@
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { createClient } from '#domain/clients/managed/create-client.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
@@ -34,7 +35,8 @@ export async function createClientCommand(deps: ManageDeps, options: CreateClien
   };
   const recorded = ({ id }: { readonly id: ClientId }) => clientAction('create-client', id);
   const created = await operatorChange(deps, recorded, async (transaction) => {
-    const outcome = await createClient(transaction, deps, { members, preset: applied?.preset.slug });
+    const withGroups = { ...deps, findOrCreateGroups };
+    const outcome = await createClient(transaction, withGroups, { members, preset: applied?.preset.slug });
     if (outcome.ok) return outcome;
     if (outcome.reason === 'exists') throw new ExitError(ExitCode.failure, 'another client has this id');
     throw invalidProperty(outcome.problem.path, outcome.problem.message);

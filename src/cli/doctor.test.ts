@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -107,6 +107,7 @@ test('a healthy deployment: every check is ok or not applicable, and nothing is 
     'listener.self': 'ok',
     'secrets.keys': 'ok',
     usernames: 'ok',
+    access: 'ok',
     email: 'skip',
     homeserver: 'skip',
     instances: 'skip',
@@ -212,6 +213,19 @@ describe('the database', () => {
     const found = await problems();
     await sql(service.database, 'delete from users where username = $1::text', [username]);
     expect(found).toMatchObject([{ name: 'usernames', status: 'warn', message: expect.stringContaining(username) }]);
+  });
+
+  test('with a client that is limited to a group without members', async () => {
+    const [client] = await sql<{ id: string }>(
+      service.database,
+      `update oauth2_clients set allowed_groups = array[gen_random_uuid()]
+        where id = (select min(id::text)::uuid from oauth2_clients) returning id`,
+    );
+    const found = await problems();
+    await sql(service.database, 'update oauth2_clients set allowed_groups = null');
+    expect(found).toMatchObject([
+      { name: 'access', status: 'warn', message: expect.stringContaining(fromUuid(client?.id ?? '')) },
+    ]);
   });
 
   test('with passwords that no configured scheme can verify', async () => {

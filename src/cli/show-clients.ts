@@ -1,4 +1,5 @@
 import { type ClientRecord, clientDetails, clients } from '#domain/administration/client-listing.ts';
+import { accessOf } from '#domain/clients/allowed-groups.ts';
 import type { ClientKind } from '#domain/clients/client.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { propertiesOf } from '#domain/clients/client-properties.ts';
@@ -54,6 +55,8 @@ function documentOf(client: ClientRecord) {
     client_name: client.client_name,
     preset: client.preset,
     disabled: client.disabled_at !== null,
+    access: accessOf(client),
+    allowed_groups: client.allowed_groups,
     created_at: new Date(client.created_at).toISOString(),
   };
 }

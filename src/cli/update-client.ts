@@ -1,3 +1,4 @@
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { type ClientPatching, changeClient } from '#domain/clients/managed/change-client.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -29,7 +30,7 @@ export async function updateClientCommand(
   const id = clientIdFrom(clientId);
   const patch = propertiesFrom(flags);
   if (Object.keys(patch).length === 0) throw new ExitError(ExitCode.usage, 'name at least one property to change');
-  const canceller = { ...deps, cancelGrantsOutsideRedirectUris };
+  const canceller = { ...deps, cancelGrantsOutsideRedirectUris, findOrCreateGroups };
   const { changed, secret: generated } = await operatorChange(
     deps,
     (done: Extract<ClientPatching, { ok: true }>) =>

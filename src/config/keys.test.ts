@@ -425,6 +425,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     problem: 'expected scope names separated by single spaces, got "openid  profile"',
   },
   'clients[].first_party': bool(true),
+  'clients[].allowed_groups': { good: '[staff]', reads: ['staff'], bad: 'x', problem: 'expected a list, got "x"' },
+  'clients[].allowed_groups[]': {
+    good: 'staff',
+    reads: 'staff',
+    bad: '" staff"',
+    problem:
+      'expected the name of a group: 1 to 255 characters, without control characters or leading or trailing whitespace, got " staff"',
+  },
   'clients[].token_exchange.subjects': {
     good: '["*"]',
     reads: ['*'],
@@ -1615,6 +1623,7 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
   expect(clients).toEqual([
     {
       clientId: ULID,
+      allowedGroups: [],
       clientAuthMethod: 'none',
       clientSecret: undefined,
       redirectUris: [],

@@ -8,6 +8,7 @@ import { openMetrics } from '#app/service/open-metrics.ts';
 import { SessionCounts } from '#app/session-counts.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { loadConfig } from '#config/load.ts';
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
@@ -119,7 +120,7 @@ export async function startService(
   const keyRing = new KeyRing(root);
   const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER, PATIENT_MS);
   const ender = clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' });
-  const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, ...ender };
+  const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, findOrCreateGroups, ...ender };
   await syncConfiguration(sync, config);
   await syncBuiltinClient(sync, config);
   const opened = await openMetrics(config.telemetry, { clock, log, version: '1.2.3', isMember: false });

@@ -1,4 +1,5 @@
 import type { ConfigurationSyncDeps } from '#app/sync-configuration.ts';
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -12,6 +13,7 @@ export function syncDeps({ config, database, keyRing, openLog }: Foundation): Co
     clock: systemClock,
     log: openLog.log,
     cancelGrantsOutsideRedirectUris,
+    findOrCreateGroups,
     ...clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' }),
   };
 }

@@ -5,6 +5,7 @@ import type { Config } from '#config/config.ts';
 import { listIdentifierUsernames } from '#domain/accounts/find-user.ts';
 import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
 import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addresses.ts';
+import { listUnusableClients } from '#domain/clients/list-unusable-clients.ts';
 import { isImportIncomplete } from '#domain/import/incomplete-import.ts';
 import { findStateProblem } from '#domain/keys/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -26,6 +27,7 @@ const UNATTENDED_MS = 2 * 60_000;
 const DAY_MS = 86_400_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
 const SHOWN_USERNAMES = 10;
+const SHOWN_CLIENTS = 10;
 const RECENT_SESSIONS = 50;
 /** Fewer sessions may belong to a single user. */
 const LEAST_SESSIONS = 5;
@@ -57,6 +59,7 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
     await checkCleanUp(deps),
     await checkSchemes(deps),
     await checkUsernames(deps),
+    await checkAccess(deps),
     await checkClientAddresses(deps),
   ];
 }
@@ -203,6 +206,19 @@ async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<
     name,
     `usernames that look like identifiers (ULID or UUID): ${shown}`,
     `Find out who created these accounts. Commands and APIs treat these names as identifiers. Use the id of the account, or @NAME:${config.homeserver.homeserver}`,
+  );
+}
+
+/** Finds clients that no user can use. */
+async function checkAccess({ database }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'access';
+  const found = await listUnusableClients(database, SHOWN_CLIENTS + 1);
+  if (found.length === 0) return ok(name, 'every client that is limited to groups has users');
+  const shown = found.slice(0, SHOWN_CLIENTS).join(', ') + (found.length > SHOWN_CLIENTS ? ', ...' : '');
+  return warn(
+    name,
+    `clients that nobody can use, because their groups have no members or were deleted: ${shown}`,
+    'Add users to the allowed groups, or change allowed_groups of the clients',
   );
 }
 

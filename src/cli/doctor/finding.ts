@@ -18,6 +18,7 @@ export const CHECKS = [
   'cleanup',
   'passwords.schemes',
   'usernames',
+  'access',
   'client_ip',
   'public_base',
   'issuer',

@@ -43,6 +43,7 @@ import {
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { canSignWith } from '#protocol/oauth/registered-keys.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
+import { GROUP_NAME_RULE, isGroupName } from '#protocol/oidc/group-names.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
 import { extraClaims } from './extra-claims.ts';
 import { keySet } from './key-set.ts';
@@ -97,6 +98,13 @@ function responseAlgorithm(description: string) {
     .optional()
     .describe(description);
 }
+
+const MAX_ALLOWED_GROUPS = 50;
+
+/** Groups whose members may use a client; empty: every user. */
+export const allowedGroups = list(
+  text({ maximum: 255 }).refine(isGroupName, { error: `expected the name of a group: ${GROUP_NAME_RULE}` }),
+).max(MAX_ALLOWED_GROUPS, { error: `expected at most ${MAX_ALLOWED_GROUPS} groups` });
 
 const client = mapping({
   client_id: chosenUlid<'client'>().describe('Unique identifier of the client.'),
@@ -166,6 +174,9 @@ const client = mapping({
   })
     .optional()
     .describe('Scopes that the client may request. Default: no restriction.'),
+  allowed_groups: hint(allowedGroups.prefault([]), { defaultText: 'every user' }).describe(
+    'Groups whose members may use the client. Groups that do not exist yet are created.',
+  ),
   token_exchange: tokenExchange
     .optional()
     .describe('Allows the client, which must be confidential, to exchange tokens of users for its own (RFC 8693).'),
@@ -409,6 +420,8 @@ export function staticClientConfig(parsed: ParsedClient) {
     grantTypes: parsed.grant_types ?? defaultGrantTypes,
     /** Maximum scopes; undefined: no restriction. */
     scope: parsed.scope?.split(' '),
+    /** Names; empty: every user may use the client. */
+    allowedGroups: parsed.allowed_groups,
     /** Undefined: token exchange is not allowed. */
     tokenExchange: parsed.token_exchange,
     firstParty: parsed.first_party,

@@ -1,3 +1,4 @@
+import { type LimitRow, limitColumns } from '#domain/clients/allowed-groups.ts';
 import {
   type ClientKind,
   type ClientMetadata,
@@ -11,7 +12,7 @@ import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** A client in lists. Times in milliseconds since the epoch. */
-export interface ClientRecord {
+export interface ClientRecord extends LimitRow {
   readonly id: string;
   /** Null if the client is identified by its ID. */
   readonly document_url: string | null;
@@ -94,6 +95,7 @@ const COLUMNS = {
   preset: 'c.preset',
   ...times(['created_at', 'updated_at', 'disabled_at']),
   last_used_at: ms(LAST_USE),
+  ...limitColumns('c'),
 };
 
 export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients', {

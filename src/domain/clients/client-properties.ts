@@ -4,7 +4,7 @@ import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ClientMetadata } from './client.ts';
 
-/** Converts the properties of a configured or managed client to the stored metadata. */
+/** Converts the properties of a configured or managed client to the stored metadata, without its groups. */
 export function metadataOf(configured: StaticClientConfig): ClientMetadata {
   return {
     token_endpoint_auth_method: configured.clientAuthMethod,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -39,6 +40,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     tosUri: undefined,
     grantTypes: ['authorization_code', 'refresh_token'],
     scope: undefined,
+    allowedGroups: [],
     firstParty: false,
     defaultMaxAgeSeconds: undefined,
     requireAuthTime: false,
@@ -68,6 +70,7 @@ function syncDeps(clock: FakeClock): ClientSyncDeps {
     keyRing: keys,
     clock,
     cancelGrantsOutsideRedirectUris,
+    findOrCreateGroups,
     ...clientSessionEnder({ isConnected: false }),
   };
 }
@@ -241,6 +244,31 @@ describe('static clients of the configuration', () => {
       scope: ['openid'],
       kind: 'static',
     });
+  });
+
+  test('are limited to groups by name, which are created, and opened again', async () => {
+    const id = newId<'client'>(2.5);
+    const groups = async () => {
+      const [row] = await sql<{ names: string[] | null }>(
+        db.database,
+        `select case when c.allowed_groups is not null then array(
+           select g.name from user_groups g where g.id = any(c.allowed_groups) order by 1) end as names
+           from oauth2_clients c where c.id = $1::uuid`,
+        [toUuid(id)],
+      );
+      return row?.names;
+    };
+    const limited = configured(id, { allowedGroups: ['staff', 'crew', 'staff'] });
+    await sync(limited);
+    expect(await groups()).toEqual(['crew', 'staff']);
+    expect(await sync(limited)).toMatchObject({ actions: [] });
+    // No user may use the client until the groups exist again.
+    await sql(db.database, `delete from user_groups`);
+    expect(await groups()).toEqual([]);
+    expect(await sync(limited)).toMatchObject({ actions: [{ action: 'update', changes: ['allowed_groups'] }] });
+    expect(await groups()).toEqual(['crew', 'staff']);
+    expect(await sync(configured(id))).toMatchObject({ actions: [{ action: 'update', changes: ['allowed_groups'] }] });
+    expect(await groups()).toBeNull();
   });
 
   test('a new secret replaces the old one, and none is stored in plain text', async () => {

@@ -6,13 +6,14 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
+import { type GroupFinder, isLimitedTo, type LimitRow, limitColumnsSql, uuidsOf } from './allowed-groups.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret, sealSecret } from './client.ts';
 import { metadataOf } from './client-properties.ts';
 import { deleteClient, type SessionEnder } from './delete-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
-export interface ClientSyncDeps extends GrantCanceller, SessionEnder {
+export interface ClientSyncDeps extends GrantCanceller, GroupFinder, SessionEnder {
   /** If this is a transaction, everything happens in it; otherwise a new one is opened. */
   readonly database: Database | Transaction;
   readonly keyRing: KeyRing;
@@ -28,7 +29,7 @@ export interface ClientSyncOptions {
 
 export type ClientSyncAction =
   | { readonly action: 'add'; readonly id: ClientId }
-  /** Names of the changed metadata. `client_secret` and `is_static` denote the separate columns. */
+  /** Names of the changed metadata. `allowed_groups`, `client_secret` and `is_static` denote the separate columns. */
   | { readonly action: 'update'; readonly id: ClientId; readonly changes: readonly string[] }
   | { readonly action: 'delete'; readonly id: ClientId };
 
@@ -42,6 +43,8 @@ interface WantedClient {
   readonly uuid: string;
   readonly secret: string | undefined;
   readonly metadata: ClientMetadata;
+  /** Names. */
+  readonly groups: readonly string[];
 }
 
 interface ChangedClient extends WantedClient {
@@ -97,10 +100,13 @@ async function storeClients(
   await transaction.execute(lockConfigSync, {});
   const comparison = await compare(transaction, wanted, keyRing);
   for (const client of [...comparison.missing, ...comparison.changed]) {
+    // A group that is being deleted has no members. The next start creates it again.
+    const groups = await deps.findOrCreateGroups(transaction, client.groups, now);
     await transaction.execute(upsertStaticClient, {
       id: client.uuid,
       clientSecretSealed: client.secret === undefined ? null : sealSecret(client.uuid, client.secret, keyRing),
       metadata: JSON.stringify(client.metadata),
+      allowedGroups: client.groups.length === 0 ? null : uuidsOf(groups),
       now: new Date(now),
     });
   }
@@ -141,12 +147,13 @@ function refuseManaged(wanted: readonly WantedClient[], stored: ReadonlyMap<stri
   }
 }
 
-function differences(wanted: WantedClient, row: ClientRow, keys: KeyRing): string[] {
+function differences(wanted: WantedClient, row: StaticRow, keys: KeyRing): string[] {
   const [after, before] = [new Map(Object.entries(wanted.metadata)), new Map(Object.entries(row.metadata))];
   const names = [...new Set([...after.keys(), ...before.keys()])].sort();
   const changes = names.filter(
     (name) => canonicalJson(after.get(name) ?? null) !== canonicalJson(before.get(name) ?? null),
   );
+  if (!isLimitedTo(row, wanted.groups)) changes.unshift('allowed_groups');
   if (!hasSecret(wanted.secret, row, keys)) changes.unshift('client_secret');
   if (!row.is_static) changes.unshift('is_static');
   return changes;
@@ -167,15 +174,18 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
     uuid: toUuid(configured.clientId),
     secret: configured.clientSecret?.reveal(),
     metadata: metadataOf(configured),
+    groups: configured.allowedGroups,
   };
 }
 
 /**
  * Reads the static clients, and dynamic ones that are about to become static. Uses a partial index and the primary key.
  */
-const findStaticClients = statement<ClientRow, { readonly configuredIds: readonly string[] }>(
+type StaticRow = ClientRow & LimitRow;
+
+const findStaticClients = statement<StaticRow, { readonly configuredIds: readonly string[] }>(
   'static-clients',
-  `select ${clientColumns('oauth2_clients')}
+  `select ${clientColumns('oauth2_clients')}, ${limitColumnsSql('oauth2_clients')}
      from oauth2_clients
     where is_static or id = any(:configuredIds::uuid[])`,
 );
@@ -189,11 +199,17 @@ const lockConfigSync = statement<never, NoParameters>(
 /** A dynamic client with the same ID becomes static and loses the columns of dynamic clients. */
 const upsertStaticClient = statement<
   never,
-  { readonly id: string; readonly clientSecretSealed: Buffer | null; readonly metadata: string; readonly now: Date }
+  {
+    readonly id: string;
+    readonly clientSecretSealed: Buffer | null;
+    readonly metadata: string;
+    readonly allowedGroups: readonly string[] | null;
+    readonly now: Date;
+  }
 >(
   'upsert-static-client',
-  `insert into oauth2_clients (id, is_static, client_secret_sealed, metadata, created_at)
-   values (:id::uuid, true, :clientSecretSealed::bytea, :metadata::jsonb, :now::timestamptz)
+  `insert into oauth2_clients (id, is_static, client_secret_sealed, metadata, allowed_groups, created_at)
+   values (:id::uuid, true, :clientSecretSealed::bytea, :metadata::jsonb, :allowedGroups::uuid[], :now::timestamptz)
    on conflict (id) do update
       set is_static = true,
           version = oauth2_clients.version + 1,
@@ -202,5 +218,6 @@ const upsertStaticClient = statement<
           metadata_digest = null,
           document_url = null,
           document_fresh_until = null,
-          metadata = excluded.metadata`,
+          metadata = excluded.metadata,
+          allowed_groups = excluded.allowed_groups`,
 );

@@ -4,7 +4,7 @@ import { newId } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
-import { insertClient } from '#test/support/fixtures.ts';
+import { insertClient, sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { ABSENT, CLIENT, startAdministeredService } from './administered-service.test-support.ts';
 
@@ -236,6 +236,69 @@ describe('PATCH', () => {
     expect(attributesOf(await admin.send('PATCH', path, { disabled: true }))['disabled_at']).not.toBeNull();
     expect(attributesOf(await admin.send('PATCH', path, { disabled: false }))['disabled_at']).toBeNull();
   });
+
+  test.each(['managed', 'dynamic'])(
+    'limits a %s client to groups, and never opens it by accident (S-200)',
+    async (kind) => {
+      const { clock, service } = administered;
+      const { database, core } = service;
+      const id =
+        kind === 'managed'
+          ? (await create({ ...WEB, allowed_groups: ['first'] })).id
+          : await insertClient(database, core.keyRing, clock.now(), { isStatic: false });
+      const path = `oauth2-clients/${id}`;
+      const limit = async (allowed_groups: unknown) => {
+        const { access, allowed_groups: groups } = attributesOf(await admin.send('PATCH', path, { allowed_groups }));
+        return [access, groups];
+      };
+      const stored = (await admin.get(path)).body.data?.attributes ?? {};
+      expect(stored).toMatchObject(
+        kind === 'managed'
+          ? { access: 'groups', allowed_groups: ['first'] }
+          : { access: 'everyone', allowed_groups: [] },
+      );
+      expect(await limit([`${kind} b`, `${kind} a`, `${kind} a`])).toEqual(['groups', [`${kind} a`, `${kind} b`]]);
+      expect(await limit([])).toEqual(['everyone', []]);
+      expect(await limit([`${kind} a`])).toEqual(['groups', [`${kind} a`]]);
+      const listed = await admin.get('oauth2-clients?page[first]=100');
+      expect(listed.body.data?.find((client) => client.id === id)?.attributes).toMatchObject({
+        access: 'groups',
+        allowed_groups: [`${kind} a`],
+      });
+
+      await sql(database, 'update user_groups set deleted_at = now() where name = $1::text', [`${kind} a`]);
+      expect(errorOf(await admin.send('PATCH', path, { allowed_groups: [`${kind} b`, `${kind} a`] }))).toMatchObject({
+        status: 400,
+        source: { pointer: '/allowed_groups/1' },
+        detail: expect.stringContaining('is being deleted'),
+      });
+      await sql(database, 'delete from user_groups where name = $1::text', [`${kind} a`]);
+      const closed = attributesOf(await admin.get(path));
+      expect(closed).toMatchObject({ access: 'nobody', allowed_groups: [] });
+      // What a console sends back after it has changed something else.
+      const { client_name, allowed_groups } = closed;
+      expect(attributesOf(await admin.send('PATCH', path, { client_name, allowed_groups }))).toMatchObject({
+        access: 'nobody',
+      });
+      expect(attributesOf(await admin.send('PATCH', path, { client_name: 'Renamed' }))).toMatchObject({
+        access: 'nobody',
+      });
+      expect(await limit(null)).toEqual(['everyone', []]);
+
+      for (const [value, pointer] of [
+        ['staff', '/allowed_groups'],
+        [[' staff'], '/allowed_groups/0'],
+        [['staff', 1], '/allowed_groups/1'],
+        [Array.from({ length: 51 }, (_, index) => `g${index}`), '/allowed_groups'],
+      ] as const) {
+        expect(errorOf(await admin.send('PATCH', path, { allowed_groups: value }))).toMatchObject({
+          status: 400,
+          source: { pointer },
+        });
+      }
+      expect(attributesOf(await admin.get(path))).toMatchObject({ access: 'everyone' });
+    },
+  );
 
   test('and creation refuse clients that pass for the admin area (S-196)', async () => {
     const { id } = await create(WEB);

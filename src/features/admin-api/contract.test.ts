@@ -478,7 +478,9 @@ test('clients can be found by each of their filters (operations 4.9)', async () 
   const [listed] = (await admin.get('oauth2-clients?page[first]=1')).body.data ?? [];
   expect(Object.keys(listed?.attributes ?? {}).toSorted()).toEqual([
     ...[
+      'access',
       'active_sessions',
+      'allowed_groups',
       'client_id',
       'client_name',
       'client_uri',

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorkers } from '#app/jobs.ts';
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { backchannelLogoutQueues } from '#domain/oauth-sessions/backchannel-logout.ts';
@@ -550,7 +551,11 @@ describe('a client is notified once, with a verifiable token, when', () => {
     const pruned = await service.client({ secret: SECRET, metadata });
     const session = await signIn(pruned);
     const deps = { database: testDatabase.database, keyRing: TEST_KEYS, clock: service.clock, log };
-    const collaborators = { cancelGrantsOutsideRedirectUris, ...clientSessionEnder({ isConnected: false }) };
+    const collaborators = {
+      cancelGrantsOutsideRedirectUris,
+      findOrCreateGroups,
+      ...clientSessionEnder({ isConnected: false }),
+    };
     await syncStaticClients({ ...deps, ...collaborators }, [], { prunes: true, isDryRun: false });
     await deliver();
     expect(received).toHaveLength(1);

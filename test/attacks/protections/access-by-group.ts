@@ -102,8 +102,16 @@ export const ACCESS_BY_GROUP: readonly Protection[] = [
     testName: 'outside of the groups',
   },
   {
+    name: 'access-shown-empty',
+    what: 'a client whose groups were deleted is not opened by sending back what responses show',
+    attack: 200,
+    removals: [{ text: 'if (opens ? !row.is_limited : isShown)', instead: 'if (isLimitedTo(row, names))' }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'never opens it by accident',
+  },
+  {
     name: 'access-of-nobody',
-    what: 'an empty list of groups, and groups that are gone, admit nobody',
+    what: 'an empty list of groups, and deleted groups, admit no user',
     attack: 200,
     removals: [
       {

@@ -8,14 +8,15 @@ import { statement } from '#platform/postgres/statement.ts';
 import { type JsonObject, mergePatch } from '#protocol/json-merge-patch.ts';
 import { CLIENT_AUTH_METHODS, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
+import { type GroupFinder, limitClient, parseLimit } from '../allowed-groups.ts';
 import { type ClientRefusal, type ClientRow, openSecret, sealSecret } from '../client.ts';
 import { differingNames, metadataOf, propertiesOf } from '../client-properties.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from '../outdated-consents.ts';
 import { generatedSecret } from './generated-secret.ts';
-import { lockClient } from './locked-client.ts';
+import { type LockedClient, lockClient } from './locked-client.ts';
 import { overriddenBy, overrideClient, type WantedOverrides } from './override-client.ts';
 
-export interface ChangeClientDeps extends GrantCanceller {
+export interface ChangeClientDeps extends GrantCanceller, GroupFinder {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   /** `http.public_base`. */
@@ -23,7 +24,7 @@ export interface ChangeClientDeps extends GrantCanceller {
 }
 
 export interface WantedChange {
-  /** A merge patch of the properties of a managed client. */
+  /** A merge patch of the properties of a managed client, or of those that dynamic ones have, too. */
   readonly patch: JsonObject;
   /** Versions that the change may be based on. Undefined: the last writer wins. */
   readonly versions: readonly number[] | undefined;
@@ -45,18 +46,35 @@ export type ClientPatching =
 const UNCHANGED: ClientPatching = { ok: true, changed: [], secret: undefined };
 
 /**
- * Changes properties of a managed client (RFC 7396), or what users see about a dynamic one. Its sessions continue. Consents are forgotten if the consent page
- * changes, and grants whose redirect URI is no longer allowed are cancelled.
+ * Changes properties of a managed client (RFC 7396), or what users see about a dynamic one and its groups. The caller
+ * rolls back unless the change succeeds. Its sessions continue, except that users outside of its groups lose theirs at
+ * the next refresh. Consents are forgotten if the consent page changes, and grants whose redirect URI is no longer
+ * allowed are cancelled.
  */
 export async function changeClient(
   transaction: Transaction,
-  { keyRing, clock, publicBase, ...canceller }: ChangeClientDeps,
+  deps: ChangeClientDeps,
   id: ClientId,
-  { patch, versions }: WantedChange,
+  { patch: { allowed_groups: groups, ...patch }, versions }: WantedChange,
 ): Promise<ClientPatching> {
   const locked = await lockClient(transaction, id);
   if (typeof locked === 'string') return { ok: false, reason: locked };
-  const { kind, row } = locked;
+  const wanted = groups === undefined ? undefined : parseLimit(groups);
+  if (wanted?.ok === false) return wanted;
+  const changed = await changeProperties(transaction, deps, id, locked, { patch, versions });
+  if (!changed.ok || wanted === undefined) return changed;
+  const limited = await limitClient(transaction, deps, id, locked.row, wanted, deps.clock.now());
+  if (!limited.ok) return limited;
+  return limited.isChanged ? { ...changed, changed: ['allowed_groups', ...changed.changed] } : changed;
+}
+
+async function changeProperties(
+  transaction: Transaction,
+  { keyRing, clock, publicBase, ...canceller }: ChangeClientDeps,
+  id: ClientId,
+  { kind, row }: LockedClient,
+  { patch, versions }: WantedChange,
+): Promise<ClientPatching> {
   const isOutdated = versions?.includes(row.version) === false;
   const outdated = { ok: false, reason: 'outdated', version: row.version } as const;
   if (kind === 'dynamic') {

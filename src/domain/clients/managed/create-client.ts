@@ -1,4 +1,4 @@
-import { type ClientParsing, parseClient } from '#config/sections/clients.ts';
+import { parseClient } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -8,11 +8,12 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { JsonObject } from '#protocol/json-merge-patch.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
+import { findLimit, type GroupFinder, type MemberProblem } from '../allowed-groups.ts';
 import { sealSecret } from '../client.ts';
 import { metadataOf } from '../client-properties.ts';
 import { generatedSecret } from './generated-secret.ts';
 
-export interface CreateClientDeps {
+export interface CreateClientDeps extends GroupFinder {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   /** `http.public_base`. */
@@ -29,7 +30,7 @@ export interface NewClient {
 export type ClientCreation =
   /** `secret`: the generated secret, if one was generated. */
   | { readonly ok: true; readonly id: ClientId; readonly secret: Secret | undefined }
-  | { readonly ok: false; readonly reason: 'invalid'; readonly problem: Extract<ClientParsing, { ok: false }> }
+  | { readonly ok: false; readonly reason: 'invalid'; readonly problem: MemberProblem }
   /** Another client has this ID. */
   | { readonly ok: false; readonly reason: 'exists' };
 
@@ -39,7 +40,7 @@ export type ClientCreation =
  */
 export async function createClient(
   transaction: Queryable,
-  { keyRing, clock, publicBase }: CreateClientDeps,
+  { keyRing, clock, publicBase, ...finder }: CreateClientDeps,
   { members, preset }: NewClient,
 ): Promise<ClientCreation> {
   const now = clock.now();
@@ -56,6 +57,8 @@ export async function createClient(
   const { client } = parsed;
   // Its row is missing while the admin area is disabled.
   if (client.clientId === ADMIN_AREA_CLIENT_ID) return { ok: false, reason: 'exists' };
+  const limit = await findLimit(transaction, finder, client.allowedGroups, now);
+  if (!limit.ok) return limit;
   const uuid = toUuid(client.clientId);
   const secret = client.clientSecret?.reveal();
   const row = await transaction.first(insertClient, {
@@ -63,6 +66,7 @@ export async function createClient(
     clientSecretSealed: secret === undefined ? null : sealSecret(uuid, secret, keyRing),
     metadata: JSON.stringify(metadataOf(client)),
     preset: preset ?? null,
+    allowedGroups: limit.ids,
     now: new Date(now),
   });
   return row === undefined ? { ok: false, reason: 'exists' } : { ok: true, id: fromUuid(row.id), secret: generated };
@@ -76,16 +80,18 @@ const insertClient = statement<
     readonly clientSecretSealed: Buffer | null;
     readonly metadata: string;
     readonly preset: string | null;
+    readonly allowedGroups: readonly string[] | null;
     readonly now: Date;
   }
 >(
   'insert-managed-client',
   `insert into oauth2_clients (
-     id, is_static, kind, client_secret_sealed, secret_created_at, metadata, preset, created_at, updated_at
+     id, is_static, kind, client_secret_sealed, secret_created_at, metadata, preset, allowed_groups,
+     created_at, updated_at
    )
    select :id::uuid, false, 'managed', :clientSecretSealed::bytea,
           case when :clientSecretSealed::bytea is not null then :now::timestamptz end,
-          :metadata::jsonb, :preset::text, :now::timestamptz, :now::timestamptz
+          :metadata::jsonb, :preset::text, :allowedGroups::uuid[], :now::timestamptz, :now::timestamptz
    on conflict (id) do nothing
    returning id`,
 );

@@ -1,6 +1,7 @@
 /** Clients as data: creation, changes, secrets, disabling (administration 2). */
 import { z } from 'zod';
 import { clientMembers } from '#config/sections/clients.ts';
+import { findOrCreateGroups } from '#domain/accounts/groups/group.ts';
 import type { AdminAction } from '#domain/audit/record-admin-action.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { ClientRefusal } from '#domain/clients/client.ts';
@@ -107,8 +108,10 @@ export const clientChangeOperations: readonly Operation[] = [
     summary: 'Changes a client',
     description:
       `${MERGE_PATCH_NOTE} Managed clients accept all members except \`client_id\` and \`client_secret\`; dynamically ` +
-      'registered clients only `disabled`, and `client_name` and `logo_uri`, which users then see instead of the ' +
-      "client's own. With `If-Match`, the change is rejected if someone else has changed the client since; " +
+      'registered clients only `disabled`, `allowed_groups`, and `client_name` and `logo_uri`, which users then see ' +
+      "instead of the client's own. `allowed_groups` changes only if it differs from the value in responses: to open a " +
+      'client whose groups were deleted, send null. With `If-Match`, the change is rejected if someone else has ' +
+      'changed the client since; ' +
       'without it, the last change wins. If the new authentication method needs a secret and the client has none, ' +
       'one is generated and shown once.',
     body: changedClientBody,
@@ -185,7 +188,7 @@ export const clientChangeOperations: readonly Operation[] = [
 ];
 
 function withBase(core: Core) {
-  return { ...core, publicBase: core.config.http.publicBase };
+  return { ...core, findOrCreateGroups, publicBase: core.config.http.publicBase };
 }
 
 function enabling(

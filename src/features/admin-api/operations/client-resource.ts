@@ -6,6 +6,7 @@ import {
   MAX_COUNTED_SESSIONS,
   MAX_LISTED_SESSIONS,
 } from '#domain/administration/client-listing.ts';
+import { ACCESS, accessOf } from '#domain/clients/allowed-groups.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { propertiesOf } from '#domain/clients/client-properties.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -33,6 +34,13 @@ const attributes = z.object({
     .boolean()
     .describe('Whether the client is defined in the configuration instead of dynamically registered.'),
   preset: z.string().nullable().describe('Preset that a managed client was created from; null: none.'),
+  access: z
+    .enum(ACCESS)
+    .describe(
+      'Who may use the client: `everyone`, members of `allowed_groups` (`groups`), or `nobody`, because all of its ' +
+        'groups were deleted.',
+    ),
+  allowed_groups: z.array(z.string()).describe('Names of the groups whose members may use it.'),
   created_at: z.iso.datetime().describe('When it registered, was created, or was first seen in the configuration.'),
   updated_at: z.iso.datetime().nullable().describe('When an administrator last changed it; null: never.'),
   disabled_at: z.iso.datetime().nullable().describe('When it was disabled; null: it is enabled.'),
@@ -56,6 +64,8 @@ function attributesOf(client: ClientRecord) {
     kind: client.kind,
     is_static: client.is_static,
     preset: client.preset,
+    access: accessOf(client),
+    allowed_groups: client.allowed_groups,
     created_at: time(client.created_at),
     updated_at: timeOrNull(client.updated_at),
     disabled_at: timeOrNull(client.disabled_at),
