@@ -55,6 +55,9 @@ function withImports(name, byName, found = new Set()) {
 /** Size budget of the admin area, in bytes after gzip (administration 7). */
 const MAX_ADMIN_SCRIPT_BYTES = 61_440;
 const MAX_ADMIN_PAGE_BYTES = 20_000;
+/** The drawing library, which Overview loads after its figures. */
+const PLOTS = 'web/admin/pages/overview/draw.ts';
+const MAX_ADMIN_PLOT_BYTES = 26_000;
 const MAX_ADMIN_STYLE_BYTES = 12_000;
 const MAX_ADMIN_CATALOGUE_BYTES = 20_000;
 
@@ -73,7 +76,7 @@ export function checkAdminWeights(folder, manifest, outputs) {
       .filter(([name, { entryPoint }]) => name.endsWith('.js') && entryPoint?.startsWith('web/admin/pages/'))
       .map(([name, { entryPoint }]) => {
         const own = [...withImports(name, byName)].filter((script) => !first.has(script));
-        return [entryPoint, sumOf(own, weigh), MAX_ADMIN_PAGE_BYTES];
+        return [entryPoint, sumOf(own, weigh), entryPoint === PLOTS ? MAX_ADMIN_PLOT_BYTES : MAX_ADMIN_PAGE_BYTES];
       }),
   ];
   const problems = weights.filter(([, bytes, max]) => bytes > max);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { drawn, seeOverview } from './admin-overview.js';
 import { workOnUsers } from './admin-users-journey.js';
 import { tabTo } from './keyboard.js';
 import { APPEARANCES, appear, checkFocus, checkWidth, checkWithAxe } from './pages/examine.js';
@@ -16,6 +17,7 @@ export async function administer(checks, { browser, latchkey, pictures }) {
   await addAdministrator(latchkey);
   await addUsers(latchkey);
   const how = { browser, latchkey, pictures };
+  await checks.that('the start page shows figures, and plots with their numbers', () => seeOverview(inArea, how));
   await checks.that('an administrator finds and locks a user by keyboard', () => lockByKeyboard(how));
   await checks.that('filters and pages are in the URL, and the back button returns', () => walkList(how));
   await checks.that('a lost network keeps the dialog, and the action can be repeated', () => loseNetwork(how));
@@ -205,8 +207,14 @@ async function showHostileNames(how) {
 async function examinePages(how, locale) {
   await inArea(
     how,
-    'users',
+    '?range=quarter',
     async (page) => {
+      await page.locator('.figure').first().waitFor();
+      await rows(page).first().waitFor();
+      await drawn(page);
+      await page.locator('summary').first().click();
+      await examine(how, page, `admin-overview-${locale}`);
+      await page.goto(`${how.latchkey.base}admin/users`);
       await rows(page).nth(24).waitFor();
       await examine(how, page, `admin-users-${locale}`);
       await page.goto(`${how.latchkey.base}admin/users?search=nobody`);

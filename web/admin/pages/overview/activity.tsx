@@ -8,9 +8,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
-
-type Step = 'hour' | 'day';
-type PlottedPoint = StatisticsSeries['data']['points'][number];
+import { Plot, type PlottedPoint, type Step } from './plot.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -95,6 +93,7 @@ function Series({ metric, title, range }: { metric: string; title: string; range
                 {t(metric === 'active_users' ? 'admin.overview.at_most' : 'admin.overview.in_total')}
               </span>
             </p>
+            <Plot label={t('admin.overview.plot', { name: title })} points={points} step={step} />
             <PointTable title={title} points={points} step={step} />
           </>
         )}
