@@ -6,6 +6,7 @@ import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
 import { administerApplications } from './admin-applications.js';
 import { administer } from './admin-area-journey.js';
+import { manageGroups } from './admin-groups-journey.js';
 import { administerInvitations } from './admin-invitations.js';
 import {
   callByKeyboard,
@@ -98,6 +99,7 @@ export async function checkAdminArea(checks, { browser, folder, relyingParty, pi
   const latchkey = await Latchkey.start(folder, 'admin-area', settings(relyingParty.callback));
   try {
     await administer(checks, { browser, latchkey, pictures });
+    await manageGroups(checks, { browser, latchkey, pictures });
   } finally {
     await latchkey.stop();
   }

@@ -4,6 +4,7 @@ import { lazyPage } from './frame/lazy-page.tsx';
 const overview = () => import('./pages/overview/pages.ts');
 const applications = () => import('./pages/applications/pages.ts');
 const invitations = () => import('./pages/invitations/pages.ts');
+const groups = () => import('./pages/groups/pages.ts');
 const users = () => import('./pages/users/pages.ts');
 
 /** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
@@ -17,4 +18,6 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'applications/:id/connect', page: lazyPage(async () => (await applications()).Connect) },
   { path: 'invitations', page: lazyPage(async () => (await invitations()).Invitations) },
   { path: 'invitations/:id', page: lazyPage(async () => (await invitations()).InvitationView) },
+  { path: 'groups', page: lazyPage(async () => (await groups()).Groups) },
+  { path: 'groups/:id', page: lazyPage(async () => (await groups()).GroupView) },
 ];

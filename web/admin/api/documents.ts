@@ -210,3 +210,16 @@ export interface StatisticsOverview {
 export interface StatisticsSeries {
   readonly data: { readonly points: readonly { readonly at: string; readonly value: number | null }[] };
 }
+
+export interface Group {
+  readonly name: string;
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly external: boolean;
+  readonly member_count: number;
+  readonly pending: 'renaming' | 'deleting' | null;
+}
+
+export interface GroupDetails extends Group {
+  readonly clients: readonly { readonly id: string; readonly client_name: string | null; readonly kind: string }[];
+}

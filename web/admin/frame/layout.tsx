@@ -8,6 +8,7 @@ const PAGES: readonly { readonly path: string; readonly title: AdminKey }[] = [
   { path: '', title: 'admin.overview.title' },
   { path: 'users', title: 'admin.users.title' },
   { path: 'applications', title: 'admin.apps.title' },
+  { path: 'groups', title: 'admin.groups.title' },
   { path: 'invitations', title: 'admin.invitations.title' },
 ];
 

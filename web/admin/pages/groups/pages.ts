@@ -1,0 +1,2 @@
+export { GroupView } from './group.page.tsx';
+export { Groups } from './groups.page.tsx';
