@@ -9,11 +9,12 @@ import { promisify } from 'node:util';
 const here = import.meta.dirname;
 
 /**
- * Installs Python with the packages of `requirements.txt`.
+ * Installs Python with the packages of a `requirements.txt`.
+ * @param application folder of one that has packages of its own
  * @returns the interpreter
  */
-export async function python() {
-  const requirements = join(here, 'requirements.txt');
+export async function python(application = '') {
+  const requirements = join(here, application, 'requirements.txt');
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(tmpdir(), `latchkey-apps-python-${digest}`);
   const program = join(folder, 'bin', 'python');

@@ -100,7 +100,7 @@ function isConfigured({ definition }) {
 async function createFromPreset({ definition: { preset }, settings }) {
   const url = `http://localhost:${settings.PORT}${preset.path ?? ''}`;
   const command = ['manage', 'create-client', '--preset', preset.slug, '--url', url, '--client-id', settings.CLIENT_ID];
-  await latchkey.command([...command, '--secret-file', '-', ...(preset.options ?? [])], CLIENT_SECRET);
+  await latchkey.command([...command, '--secret-file', '-'], CLIENT_SECRET);
 }
 
 async function checkApplication(checks, definition, settings) {

@@ -11,6 +11,7 @@ import { headscale } from './programs/headscale.ts';
 import { homeAssistant } from './programs/home-assistant.ts';
 import { immich } from './programs/immich.ts';
 import { jellyfin } from './programs/jellyfin.ts';
+import { jupyterhub } from './programs/jupyterhub.ts';
 import { keycloak } from './programs/keycloak.ts';
 import { kubernetes } from './programs/kubernetes.ts';
 import { mastodon } from './programs/mastodon.ts';
@@ -49,6 +50,7 @@ export const CLIENT_PRESETS: readonly Preset[] = [
   homeAssistant,
   immich,
   jellyfin,
+  jupyterhub,
   ketesa,
   keycloak,
   kubernetes,

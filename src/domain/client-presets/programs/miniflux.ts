@@ -33,5 +33,5 @@ OAUTH2_USER_CREATION=1
     },
     { topic: 'Only Latchkey', text: '`DISABLE_LOCAL_AUTH=1` hides the form for passwords.' },
   ],
-  checked: tested('library', 'go-oidc', '3.21.0', 'go-oidc'),
+  checked: tested('program', 'Miniflux', '2.3.5', 'miniflux'),
 };
