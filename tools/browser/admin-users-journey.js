@@ -138,6 +138,12 @@ async function lockMany(how) {
     await dialog.getByRole('button', { name: 'Lock' }).click();
     await page.getByRole('status').filter({ hasText: '2 accounts are locked.' }).waitFor();
     await page.getByText('2 selected').waitFor({ state: 'detached' });
+    await rows(page).nth(1).locator('input').check();
+    await page.getByRole('button', { name: 'Add to group' }).click();
+    const group = page.getByRole('dialog', { name: 'Add 1 user to a group' });
+    await group.getByLabel('Group').selectOption('deck');
+    await group.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('status').filter({ hasText: '1 user is in the group.' }).waitFor();
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download CSV' }).click(),

@@ -17,6 +17,7 @@ import { Pager, pageParameters } from '../../components/pager.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
+import { AddToGroup } from './add-to-group.tsx';
 import { CreateUser } from './create-user.tsx';
 import { UserStatus } from './user-status.tsx';
 
@@ -75,7 +76,7 @@ export function Users(): VNode {
           ) : (
             <>
               <UserTable users={shown.data} isLoading={list.isLoading} selection={selection} />
-              <BulkLock selection={selection} reload={list.reload} />
+              <BulkActions selection={selection} reload={list.reload} />
               <Pager list={shown} filters={{ ...filters, sort }} label={t('admin.users.pages')} />
             </>
           )
@@ -206,10 +207,14 @@ const UNLOCK = {
   kind: 'primary',
 } as const;
 
-function BulkLock({ selection, reload }: { selection: Selection; reload: () => void }): VNode {
+function BulkActions({ selection, reload }: { selection: Selection; reload: () => void }): VNode {
   const { t } = useTexts();
   const client = useClient();
-  const [asking, setAsking] = useState<typeof LOCK | typeof UNLOCK | undefined>();
+  const [asking, setAsking] = useState<typeof LOCK | typeof UNLOCK | 'group' | undefined>();
+  const done = () => {
+    selection.clear();
+    reload();
+  };
   const count = selection.ids.size;
   return (
     <>
@@ -220,18 +225,19 @@ function BulkLock({ selection, reload }: { selection: Selection; reload: () => v
         <Button kind="secondary" onClick={() => setAsking(UNLOCK)}>
           {t('admin.users.unlock')}
         </Button>
+        <Button kind="secondary" onClick={() => setAsking('group')}>
+          {t('admin.user.add_group')}
+        </Button>
       </BulkBar>
-      {asking !== undefined && (
+      {asking === 'group' && <AddToGroup ids={selection.ids} onDone={done} onClose={() => setAsking(undefined)} />}
+      {typeof asking === 'object' && (
         <Confirm
           title={t(asking.title, { count })}
           action={t(asking.button)}
           kind={asking.kind}
           done={t(asking.done, { count })}
           onConfirm={() => client.post('users/bulk', { action: asking.action, ids: [...selection.ids] })}
-          onDone={() => {
-            selection.clear();
-            reload();
-          }}
+          onDone={done}
           onClose={() => setAsking(undefined)}
         >
           {t(asking.text)}
