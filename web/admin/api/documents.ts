@@ -111,6 +111,7 @@ export interface Client {
   readonly client_name: string | null;
   readonly kind: 'static' | 'managed' | 'dynamic' | 'builtin';
   readonly redirect_uris: readonly string[];
+  readonly access: 'everyone' | 'groups' | 'nobody';
   readonly token_endpoint_auth_method: string;
   readonly created_at: string;
   readonly updated_at: string | null;

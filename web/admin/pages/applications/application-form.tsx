@@ -24,6 +24,7 @@ export const FIELDS = [
   'application_type',
   'grant_types',
   'scope',
+  'allowed_groups',
   'post_logout_redirect_uris',
   'backchannel_logout_uri',
   'client_uri',
@@ -47,6 +48,7 @@ export const FIELD_LABELS: Readonly<Record<Field, AdminKey>> = {
   application_type: 'admin.apps.field.type',
   grant_types: 'admin.apps.field.grants',
   scope: 'admin.apps.field.scope',
+  allowed_groups: 'admin.apps.field.groups',
   post_logout_redirect_uris: 'admin.apps.field.logout_uris',
   backchannel_logout_uri: 'admin.apps.field.backchannel',
   client_uri: 'admin.apps.field.home',
@@ -64,6 +66,7 @@ const EMPTY: FieldValues = {
   application_type: '',
   grant_types: '',
   scope: '',
+  allowed_groups: '',
   post_logout_redirect_uris: '',
   backchannel_logout_uri: '',
   client_uri: '',
@@ -107,7 +110,8 @@ export function bodyOf(values: FieldValues): Readonly<Record<string, unknown>> {
 
 function memberOf(name: Field, text: string): unknown {
   if (name === 'first_party') return text === 'true';
-  if (name === 'grant_types') return linesOf(text).length === 0 ? null : linesOf(text);
+  // An empty list of groups would keep an application closed whose groups were deleted.
+  if (name === 'grant_types' || name === 'allowed_groups') return linesOf(text).length === 0 ? null : linesOf(text);
   if (LISTS.some((list) => list === name)) return linesOf(text);
   return text.trim() === '' ? null : text.trim();
 }
@@ -165,6 +169,7 @@ export function ApplicationFields({ form }: { form: DraftForm<Field> }): VNode {
         )}
       </fieldset>
       {text('scope', 'admin.apps.hint.scope')}
+      <UriList {...field('allowed_groups')} hint={t('admin.apps.hint.groups')} />
       {/* A field with an error must be visible. */}
       <details class="more" open={MORE.some((name) => errors[name] !== undefined)}>
         <summary>{t('admin.apps.more')}</summary>

@@ -9,6 +9,12 @@ export const KINDS: Readonly<Record<Client['kind'], AdminKey>> = {
   builtin: 'admin.apps.kind.builtin',
 };
 
+export const ACCESS: Readonly<Record<Client['access'], AdminKey>> = {
+  everyone: 'admin.apps.access.everyone',
+  groups: 'admin.apps.access.groups',
+  nobody: 'admin.apps.access.nobody',
+};
+
 /** Whether the application can be used, in words. */
 export function ApplicationStatus({ client }: { client: Client }): VNode {
   const { t } = useTexts();

@@ -13,7 +13,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
-import { ApplicationStatus, KINDS, nameOf } from './application-name.tsx';
+import { ACCESS, ApplicationStatus, KINDS, nameOf } from './application-name.tsx';
 import { EditForm } from './edit-form.tsx';
 import { Secrets } from './secrets.tsx';
 
@@ -102,6 +102,7 @@ function Facts({ id, client }: { id: string; client: ClientDetails }): VNode {
         <FactRow name={t('admin.apps.status')}>
           <ApplicationStatus client={client} />
         </FactRow>
+        <FactRow name={t('admin.apps.access')}>{t(ACCESS[client.access])}</FactRow>
         <FactRow name={t('admin.apps.sessions')}>{client.active_sessions.toLocaleString(language)}</FactRow>
         <FactRow name={t('admin.apps.last_used')}>
           {last_used_at === null ? t('admin.apps.never') : <Time at={last_used_at} />}

@@ -11,6 +11,7 @@ import type { AdminActionEvent, ClientDetails, List, Single, WithSecret } from '
 import { useChange } from '../../api/use-change.ts';
 import { type DraftForm, fieldErrors, useDraftForm } from '../../components/form-dialog.tsx';
 import { ProblemNotice, useProblemText } from '../../components/loaded.tsx';
+import { UriList } from '../../components/uri-list.tsx';
 import { useAnnounce } from '../../frame/live.tsx';
 import { useTexts } from '../../i18n/translations.ts';
 import { ApplicationFields, FIELD_LABELS, FIELDS, type Field, patchOf, valuesOf } from './application-form.tsx';
@@ -140,6 +141,14 @@ function OverrideFields({ form: { values, errors, set } }: { form: DraftForm<Fie
           onInput={(value) => set(name, value)}
         />
       ))}
+      <UriList
+        name="allowed_groups"
+        label={t(FIELD_LABELS.allowed_groups)}
+        value={values.allowed_groups}
+        error={errors.allowed_groups}
+        hint={t('admin.apps.hint.groups')}
+        onInput={(value) => set('allowed_groups', value)}
+      />
     </>
   );
 }
