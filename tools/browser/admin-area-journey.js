@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { drawn, seeOverview } from './admin-overview.js';
+import { watchService } from './admin-service-journey.js';
 import { workOnUsers } from './admin-users-journey.js';
 import { tabTo } from './keyboard.js';
 import { APPEARANCES, appear, checkFocus, checkWidth, checkWithAxe } from './pages/examine.js';
@@ -25,6 +26,7 @@ export async function administer(checks, { browser, latchkey, pictures }) {
   await checks.that('an administrator without the right is told so, and finds no page', () => loseRight(how));
   await checks.that('names are text, whatever they contain', () => showHostileNames(how));
   await workOnUsers(checks, how);
+  await watchService(checks, how);
   for (const locale of ['en', 'de', 'es', 'fr', 'ar']) {
     await checks.that(`the pages are accessible in every look (${locale})`, () => examinePages(how, locale));
   }

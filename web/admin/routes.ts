@@ -6,6 +6,9 @@ const applications = () => import('./pages/applications/pages.ts');
 const invitations = () => import('./pages/invitations/pages.ts');
 const groups = () => import('./pages/groups/pages.ts');
 const users = () => import('./pages/users/pages.ts');
+const sessions = () => import('./pages/sessions/pages.ts');
+const audit = () => import('./pages/audit/pages.ts');
+const jobs = () => import('./pages/jobs/pages.ts');
 
 /** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
 export const ROUTES: readonly { readonly path: string; readonly page: ComponentType }[] = [
@@ -20,4 +23,8 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'invitations/:id', page: lazyPage(async () => (await invitations()).InvitationView) },
   { path: 'groups', page: lazyPage(async () => (await groups()).Groups) },
   { path: 'groups/:id', page: lazyPage(async () => (await groups()).GroupView) },
+  { path: 'sessions', page: lazyPage(async () => (await sessions()).Sessions) },
+  { path: 'audit', page: lazyPage(async () => (await audit()).Audit) },
+  { path: 'audit/:id', page: lazyPage(async () => (await audit()).AuditEventView) },
+  { path: 'jobs', page: lazyPage(async () => (await jobs()).Jobs) },
 ];

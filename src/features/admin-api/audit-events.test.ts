@@ -1,5 +1,6 @@
 /** Audit events of all accounts (administration A-19, A-20). */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
 import { eventExport } from '#domain/audit/event-export.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
@@ -7,6 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { until } from '#test/support/route-server.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { KINDS } from '../../../web/admin/pages/audit/kinds.ts';
 import {
   ABSENT,
   CLIENT,
@@ -137,6 +139,10 @@ test('finds events by time and network, also of accounts that no longer exist', 
   ).not.toContain(id);
   const { body } = await admin.get(`audit-events/${id}`);
   expect(body.data?.attributes).toMatchObject({ user_id: gone, username: null, detail: { method: 'passkey' } });
+});
+
+test('the filter of the admin area offers the kinds that the service records', () => {
+  expect(KINDS).toEqual(AUDIT_EVENT_KINDS);
 });
 
 describe('an export', () => {

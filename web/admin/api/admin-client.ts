@@ -72,6 +72,17 @@ export class AdminClient {
     return await this.#send(path, { method, headers: { accept } }, (of) => of.blob());
   }
 
+  /** Writes a file while it arrives. Nothing is written if it does not arrive completely. */
+  async getToDisk(path: string, accept: string, target: WritableStream<Uint8Array>): Promise<Answer<undefined>> {
+    const answer = await this.#send(path, { method: 'GET', headers: { accept } }, async ({ body }) => {
+      await body?.pipeTo(target);
+      return undefined;
+    });
+    // After a failure of the request itself, the target is still open.
+    if (!answer.ok && !target.locked) await target.abort().catch(() => undefined);
+    return answer;
+  }
+
   async post<Data>(path: string, body: object = {}): Promise<Answer<Data>> {
     return await this.#change('POST', path, body);
   }

@@ -224,3 +224,55 @@ export interface Group {
 export interface GroupDetails extends Group {
   readonly clients: readonly { readonly id: string; readonly client_name: string | null; readonly kind: string }[];
 }
+
+/** An event with all its facts. */
+export interface AuditEventDetails {
+  readonly kind: string;
+  readonly created_at: string;
+  readonly user_id: string | null;
+  readonly username: string | null;
+  readonly actor: {
+    readonly type: 'user' | 'admin' | 'operator' | 'system' | 'anonymous';
+    readonly id: string | null;
+    readonly username: string | null;
+  };
+  readonly client_id: string | null;
+  readonly session_id: string | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
+  readonly outcome: 'ok' | 'failed';
+  readonly operation: string | null;
+  readonly target: { readonly type: string; readonly id: string } | null;
+  readonly changed: readonly string[];
+  readonly request_id: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** A session of any kind. */
+export interface ListedSession {
+  readonly user_id: string | null;
+  readonly username: string | null;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly last_active_at: string | null;
+  readonly last_active_ip: string | null;
+  readonly user_agent: string | null;
+  /** Only of applications. */
+  readonly client_id?: string;
+  readonly client_name?: string | null;
+  /** Only of chat clients. */
+  readonly device_id?: string | null;
+  readonly human_name?: string | null;
+}
+
+export interface Job {
+  readonly queue: string;
+  readonly status: 'available' | 'scheduled' | 'running' | 'failed' | 'dead';
+  readonly attempt: number;
+  readonly created_at: string;
+  readonly scheduled_at: string | null;
+  readonly failed_at: string | null;
+  readonly failed_reason: string | null;
+  readonly queued_by: string | null;
+  readonly payload: unknown;
+}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useTexts } from '../i18n/translations.ts';
+import { useSlashKey } from './slash-key.ts';
 
 export interface Choice {
   /** Name of the URL parameter. */
@@ -44,17 +45,7 @@ export function FilterBar({
     }, TYPED_MS);
     return () => clearTimeout(timer);
   }, [search]);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      const { target } = event;
-      const isTyping = target instanceof HTMLElement && target.matches('input, select, textarea, dialog *');
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
-      event.preventDefault();
-      input.current?.focus();
-    };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
+  useSlashKey(input);
   const isFiltered = Object.values(values).some((value) => value !== undefined && value !== '');
   return (
     <search class="filter-bar">

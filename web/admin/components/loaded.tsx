@@ -110,4 +110,8 @@ const TEXTS: Readonly<Record<string, AdminKey>> = {
   user_exists: 'admin.problem.user_exists',
   username_reserved: 'admin.problem.username_reserved',
   rate_limited: 'admin.problem.rate_limited',
+  already_finished: 'admin.problem.already_finished',
+  job_not_dead: 'admin.problem.job_changed',
+  job_running: 'admin.problem.job_running',
+  job_superseded: 'admin.problem.job_superseded',
 };

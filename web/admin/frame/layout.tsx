@@ -10,6 +10,9 @@ const PAGES: readonly { readonly path: string; readonly title: AdminKey }[] = [
   { path: 'applications', title: 'admin.apps.title' },
   { path: 'groups', title: 'admin.groups.title' },
   { path: 'invitations', title: 'admin.invitations.title' },
+  { path: 'sessions', title: 'admin.sessions.title' },
+  { path: 'audit', title: 'admin.audit.title' },
+  { path: 'jobs', title: 'admin.jobs.title' },
 ];
 
 /** Navigation, page and footer of the area. */

@@ -1,0 +1,2 @@
+export { Audit } from './audit.page.tsx';
+export { AuditEventView } from './event.page.tsx';
