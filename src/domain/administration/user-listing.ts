@@ -88,9 +88,9 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
     clients: `exists (select from oauth2_sessions s
       where s.user_id = u.id and s.client_id = any(:clients::uuid[]) and ${oauthSessionIsLive('s')})`,
     group: `u.id in (${ownMembers('array[:group::text]')} union all ${reportedMembers('array[:group::text]')})`,
-    ownGroups: `u.id in (${ownMembers(':ownGroups::text[]')})`,
-    reportedGroups: `u.id in (${reportedMembers(':reportedGroups::text[]')})`,
-    anyGroups: `u.id in (${ownMembers(':anyGroups::text[]')} union all ${reportedMembers(':anyGroups::text[]')})`,
+    ownGroups: `u.id = any(array(${ownMembers(':ownGroups::text[]')}))`,
+    reportedGroups: `u.id = any(array(${reportedMembers(':reportedGroups::text[]')}))`,
+    anyGroups: `u.id = any(array(${ownMembers(':anyGroups::text[]')} union all ${reportedMembers(':anyGroups::text[]')}))`,
     registrationToken:
       'u.id in (select used.user_id from user_registration_token_uses used where used.token_id = :registrationToken::uuid)',
   },
