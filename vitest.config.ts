@@ -6,7 +6,14 @@ const ALONE = [
   'src/app/service/**/*.test.ts',
   'src/cli/**/*.test.ts',
   'web/**/*.test.ts',
-  'test/!(differential)/**/*.test.ts',
+  'test/{acceptance,faults,hostile-input,long-life,manual,monitoring,start,support,telemetry}/**/*.test.ts',
+  'test/attacks/{banned-requesters,bounds,connections,device-grant,enumeration,exhaustion}.test.ts',
+  'test/attacks/{output-injection,process-limits,random-client-ids,slow-connections,work}.test.ts',
+  'test/account-api/limits.test.ts',
+  'test/homeserver/{device-races,device-syncs,import-from-synapse,real-synapse}.test.ts',
+  'test/interop/browser-headers.test.ts',
+  'test/journeys/*key-rotation.test.ts',
+  'test/plans/plans.test.ts',
 ];
 
 export default defineConfig({
@@ -26,7 +33,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: ['src/**/*.test.{ts,tsx}', 'test/differential/*.test.ts'],
+          include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ALONE,
           isolate: false,
         },
