@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { drawn, fillSeries } from './admin-overview.js';
 import { Latchkey } from './latchkey.js';
 import { authorizationPages } from './pages/authorization.js';
 import { devicePages } from './pages/device.js';
@@ -19,7 +20,14 @@ const PAGES = [...signInPages, ...secondFactorPages, ...registrationPages, ...au
 
 const FORM = { width: 560, height: 300 };
 const WIDE = { width: 880, height: 300 };
-const USERS = [['amira', '--display-name', 'Amira Okafor', '--email', 'amira@example.org'], ['hana'], ['idris']];
+const AREA = { width: 1100, height: 300 };
+const ADMINISTRATOR = 'nadia';
+const USERS = [
+  ['amira', '--display-name', 'Amira Okafor', '--email', 'amira@example.org'],
+  ['hana'],
+  ['idris'],
+  [ADMINISTRATOR, '--admin'],
+];
 
 const IMAGES = [
   { name: 'sign-in', reach: reachOf('login-to-application') },
@@ -29,6 +37,10 @@ const IMAGES = [
   { name: 'passkey', reach: reachOf('login-passkey') },
   { name: 'device-code', reach: reachOf('device') },
   { name: 'account-area', reach: openAccountArea, viewport: WIDE },
+  { name: 'admin-new-application', reach: fillApplication, viewport: AREA },
+  { name: 'admin-connect', reach: openConnect, viewport: AREA },
+  { name: 'admin-invitation', reach: openInvitation, viewport: AREA },
+  { name: 'admin-overview', reach: openOverview, viewport: AREA },
 ];
 
 export async function writeGuideImages(checks, { browser, folder, relyingParty }) {
@@ -87,6 +99,43 @@ async function openAccountArea(page, site) {
   await page.goto(`${site.base}account/`);
   await page.locator('.fact-list').first().waitFor();
   await page.locator('.foot a').first().waitFor();
+}
+
+async function openAdminArea(page, site, path) {
+  await signInAtHome(page, site, ADMINISTRATOR);
+  await page.goto(`${site.base}admin/${path}`);
+  await page.locator('main h1').waitFor();
+}
+
+async function fillApplication(page, site) {
+  await openAdminArea(page, site, 'applications/new?kind=server');
+  await page.getByLabel('Name').fill('Team wiki');
+  await page.getByLabel('Redirect URIs', { exact: true }).fill('https://wiki.example.org/callback');
+}
+
+async function openConnect(page, site) {
+  await fillApplication(page, site);
+  await page.getByRole('button', { name: 'Add application' }).click();
+  await page.waitForURL(/\/connect$/);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('button', { name: 'Run test' }).waitFor();
+}
+
+async function openInvitation(page, site) {
+  await openAdminArea(page, site, 'invitations');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.locator('#note').fill('New colleagues');
+  await page.getByRole('button', { name: 'Create invitation' }).click();
+  await page.getByRole('heading', { level: 1, name: 'New colleagues' }).waitFor();
+  await page.locator('.qr-code, svg').first().waitFor();
+}
+
+/** Shows a service that has been used for a while. */
+async function openOverview(page, site) {
+  await fillSeries(site.latchkey);
+  await openAdminArea(page, site, '');
+  await page.locator('.figure').first().waitFor();
+  await drawn(page);
 }
 
 function reachOf(name) {
