@@ -70,7 +70,7 @@ export async function drawn(page) {
 }
 
 /** Figures of a quarter of a year, as the job would have written them. */
-async function fillSeries(latchkey) {
+export async function fillSeries(latchkey) {
   await latchkey.sql(
     `insert into statistics_buckets (metric, step, client_id, started_at, value)
      select metric, 'day', '00000000-0000-0000-0000-000000000000', day,
