@@ -643,9 +643,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   homeserver_unavailable:
     'The homeserver did not confirm that the username is available (`homeserver.failed` in the log shows ' +
     'the cause).',
-  'not-in-group':
-    'The app is limited to groups that the user is not in (`allowed_groups`). On the consent and device pages, this is a ' +
-    'page with status 403.',
+  other_email: 'The invitation is for another email address.',
   'requester-banned':
     'The policy bans the client address or the user agent (`policy.data.requester`). On the consent and ' +
     'device pages and at the end of a registration, this is a page with status 403.',

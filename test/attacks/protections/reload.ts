@@ -20,8 +20,8 @@ export const RELOAD: readonly Protection[] = [
     attack: 'F-25',
     removals: [
       {
-        text: 'await database.transaction((within) => sync(within, false), { isRepeatable: true })',
-        instead: 'await sync(database, false)',
+        text: 'const changed = await sync(within, false);',
+        instead: 'const changed = await sync(database, false);',
       },
     ],
     test: SERVICE,
