@@ -13,7 +13,7 @@ const ALONE = [
   'test/homeserver/{device-races,device-syncs,import-from-synapse,real-synapse}.test.ts',
   'test/interop/browser-headers.test.ts',
   'test/journeys/*key-rotation.test.ts',
-  'test/plans/plans.test.ts',
+  'test/plans/*.test.ts',
 ];
 
 export default defineConfig({

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { setGroups } from '#domain/accounts/set-groups.ts';
 import { issuePersonalToken } from '#domain/personal-sessions/issue-personal-token.ts';
 import { regeneratePersonalToken } from '#domain/personal-sessions/regenerate-personal-token.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
@@ -21,7 +22,7 @@ import { assertionFields } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startMails } from '#test/support/mails.ts';
-import { beginRegistration, codeSentTo } from '#test/support/registering.ts';
+import { beginRegistration, codeSentTo, registerCompletely } from '#test/support/registering.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
@@ -42,6 +43,8 @@ const KEPT: Readonly<Record<string, string>> = {
   user_unsupported_threepids: 'of accounts that were imported',
   user_totp_secrets: 'one of each account that has an authenticator app',
   user_recovery_codes: 'ten of each such account',
+  user_groups: 'one for each name',
+  user_registration_token_uses: 'of accounts',
   statistics_buckets: 'kept for 13 months, which is longer than this test',
 };
 /** Tables that traffic does not add rows to. */
@@ -273,6 +276,8 @@ async function administer(step: number): Promise<void> {
   const expiresAt = new Date(clock.now() + 86_400_000);
   const id = () => toUuid(newId(clock.now()));
   await issueRegistrationToken(core, { token: `welcome-${step}`, usageLimit: 1, expiresAt });
+  await registerCompletely(browser(), `guest-${step}`, `?token=welcome-${step}`);
+  await database.transaction((within) => setGroups(within, { user: userId, groups: ['crew'], now: clock.now() }));
   await storePolicyData(database, { step }, clock.now());
   const user = toUuid(userId);
   // It is killed before it can deregister.

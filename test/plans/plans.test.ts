@@ -22,6 +22,7 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
   'count-clients-by-kind': 'the same; there are few clients',
   'count-live-sessions':
     'asked every five minutes while metrics are wanted, and by administrators at most every ten seconds; ends at 100,000 rows of an index that holds live sessions only',
+  'list-unusable-clients': 'asked by `latchkey doctor` only, by hand',
   'list-usernames-that-are-identifiers': 'asked by `latchkey doctor` only, by hand',
   'list-users': 'a command of the operator, which may ask for any part of a name',
   'is-any-admin': 'ends at the first row; its index holds administrators only',

@@ -33,7 +33,7 @@ async function inviteOne(how) {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: GUEST }).waitFor();
     await page.getByText('crew, deck').waitFor();
-    await page.getByText('Nobody has registered with it yet.').waitFor();
+    await page.getByText('Not used yet').waitFor();
     const mail = await how.mails.next();
     assert.match(mail.subject, /^Your invitation to /);
     const [link] = /http\S+register\?token=\S+/.exec(mail.text) ?? [];

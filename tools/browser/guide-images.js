@@ -13,7 +13,7 @@ import { signInAtHome } from './pages/steps.js';
 import { PASSWORD, pageSettings, strictSettings } from './settings.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/guides/images');
-const MAX_BYTES = 60 * 1024;
+const MAX_BYTES = 110 * 1024;
 const QUALITY = 75;
 const SCALE = 1.5;
 const PAGES = [...signInPages, ...secondFactorPages, ...registrationPages, ...authorizationPages, ...devicePages];

@@ -252,7 +252,12 @@ function pathParameter(name: string) {
     case 'user':
       return parameter(name, 'path', CURSOR, 'ID of the account (ULID, case-insensitive).');
     case 'slug':
-      return parameter(name, 'path', { type: 'string', examples: ['grafana'] }, 'Name of the preset.');
+      return parameter(
+        name,
+        'path',
+        { type: 'string', examples: ['grafana'] },
+        'Name of the preset, as in the list of presets.',
+      );
     default:
       return parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.');
   }

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { startRouteServer, until } from '#test/support/route-server.ts';
-import type { Route } from './route.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import type { Route } from './route.ts';
 
 const PART = '#'.repeat(100_000);
 const PARTS = 400;

@@ -48,7 +48,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 119,
     removals: [{ text: "if (!isAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };" }],
     test: 'src/features/account-api/recover-password.test.ts',
-    testName: 'while recovery is switched off it says so, and sends no mail',
+    testName: 'switched off it says so, and sends no mail',
   },
   {
     name: 'recovery-ends-browsers',

@@ -57,16 +57,6 @@ export async function findGroupByName(database: Queryable, name: string): Promis
   return row === undefined ? undefined : { id: fromUuid(row.id), name: row.name };
 }
 
-/** Returns the names of the groups that exist, by ID. */
-export async function namesOfGroups(
-  database: Queryable,
-  ids: readonly GroupId[],
-): Promise<ReadonlyMap<GroupId, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await database.rows(findNames, { ids: ids.map(toUuid) });
-  return new Map(rows.map(({ id, name }) => [fromUuid<'group'>(id), name]));
-}
-
 // The locks on found records make renames and deletions wait, and wait for them: after a rename, a name is free again.
 const findOrCreate = statement<
   { id: string; name: string; is_deleted: boolean },
@@ -99,9 +89,4 @@ const findByName = statement<{ id: string; name: string }, { readonly name: stri
   'find-group-by-name',
   `select g.id, g.name from user_groups g
     where (g.name = :name::text or g.former_name = :name::text) and ${groupExists('g')} limit 1`,
-);
-
-const findNames = statement<{ id: string; name: string }, { readonly ids: readonly string[] }>(
-  'find-group-names',
-  `select g.id, g.name from user_groups g where g.id = any(:ids::uuid[]) and ${groupExists('g')}`,
 );

@@ -10,33 +10,36 @@ const TYPE = 'client-preset';
 const PATH = 'client-presets';
 
 const step = z.union([
-  z.object({ kind: z.literal('text'), text: z.string().describe('Text in Markdown.') }),
+  z.object({ kind: z.literal('text').describe('Kind of step.'), text: z.string().describe('Text in Markdown.') }),
   z.object({
-    kind: z.literal('fields'),
+    kind: z.literal('fields').describe('Kind of step.'),
     fields: z
       .array(z.object({ label: z.string().describe('Label.'), value: z.string().describe('Value to enter.') }))
       .readonly()
       .describe('Fields of a form.'),
   }),
   z.object({
-    kind: z.literal('file'),
+    kind: z.literal('file').describe('Kind of step.'),
     name: z.string().describe('Name of the file, or where the text belongs.'),
     language: z.string().describe('Language for syntax highlighting; empty: none.'),
     content: z.string().describe('Text to add to the file.'),
   }),
-  z.object({ kind: z.literal('command'), content: z.string().describe('Command for a shell.') }),
+  z.object({
+    kind: z.literal('command').describe('Kind of step.'),
+    content: z.string().describe('Command for a shell.'),
+  }),
 ]);
 
 const checked = z.union([
   z.object({
-    how: z.literal('tested'),
+    how: z.literal('tested').describe('Our tests ran it.'),
     with: z.enum(['program', 'library']).describe('What ran: the program itself or its OpenID Connect library.'),
     name: z.string().describe('Name of the program or library.'),
     version: z.string().describe('Its version.'),
     test: z.string().describe('Path of the test in the repository.'),
   }),
   z.object({
-    how: z.literal('documentation'),
+    how: z.literal('documentation').describe('Its documentation was read.'),
     url: z.string().describe('URL of the documentation.'),
     on: z.string().describe('When it was read, as `YYYY-MM-DD`.'),
   }),

@@ -66,7 +66,7 @@ export function EditForm({ stored, onStored }: { stored: Stored; onStored: () =>
     const current = await send(() => client.getVersion<Single<ClientDetails>>(`oauth2-clients/${id}`));
     if (!current.ok) return;
     const theirs = valuesOf(current.data.document.data.attributes);
-    // The response to an earlier attempt was lost, and nobody else has changed the application.
+    // The response to an earlier attempt was lost, and the application has not been changed since.
     if (FIELDS.every((name) => theirs[name] === form.values[name])) return saved(current.data.document);
     const fields = FIELDS.filter((name) => theirs[name] !== before[name]);
     setConflict({ stored: current.data, fields, by: await lastChange(id) });

@@ -1,6 +1,6 @@
 /** Draws plots. The only module that imports the library, so that no other page loads it. */
 import UPlot from 'uplot';
-import type { Drawing } from './plot.tsx';
+import type { Drawing } from './drawing.ts';
 
 const HEIGHT = 176;
 const FONT = '12px system-ui, sans-serif';

@@ -1,19 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useTexts } from '../../i18n/translations.ts';
-
-export type Step = 'hour' | 'day';
-
-export interface PlottedPoint {
-  readonly at: string;
-  readonly value: number | null;
-}
-
-export interface Drawing {
-  readonly points: readonly PlottedPoint[];
-  readonly step: Step;
-  readonly language: string;
-}
+import type { Drawing } from './drawing.ts';
 
 /** A line over time. Its code is loaded when the first plot is shown. The same numbers must be in a table beside it. */
 export function Plot({ label, points, step }: { label: string } & Pick<Drawing, 'points' | 'step'>): VNode {
