@@ -122,15 +122,17 @@ export interface TestClientDeps {
  * of clients that are not configured only through the guard (security 3.9). Takes five seconds at most.
  */
 export async function testClient(deps: TestClientDeps, client: TestedClient): Promise<readonly ClientFinding[]> {
-  const found = await Promise.all([
-    client.isDisabled ? [finding('client_disabled', 'disabled_at')] : [],
-    testRedirectUris(deps, client),
+  const requested = await Promise.all([
     testKeys(deps, client),
     testSector(deps, client),
     testLogo(deps, client),
     testLogout(deps, client),
   ]);
-  return found.flat();
+  return [
+    ...(client.isDisabled ? [finding('client_disabled', 'disabled_at')] : []),
+    ...testRedirectUris(deps, client),
+    ...requested.flat(),
+  ];
 }
 
 function finding(code: FindingCode, member: CheckedMember, url: string | null = null): ClientFinding {

@@ -4,7 +4,7 @@
  */
 import { groupExists } from '#domain/records/liveness/groups.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { newIdSql, statement } from '#platform/postgres/statement.ts';
 import type { GroupId } from '#vocabulary/ids.ts';

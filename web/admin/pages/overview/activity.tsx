@@ -8,7 +8,8 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
-import { Plot, type PlottedPoint, type Step } from './plot.tsx';
+import type { PlottedPoint, Step } from './drawing.ts';
+import { Plot } from './plot.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
