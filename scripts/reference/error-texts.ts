@@ -362,7 +362,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning:
       'An administrator tried to lock or deactivate their own account, or to revoke their own admin right, through the ' +
       'admin API.',
-    remedy: 'Ask another administrator, or use `latchkey manage`.',
+    remedy: 'Ask another administrator, or use the command line.',
   },
   overloaded: {
     meaning: 'Too many requests or password checks (`limits`), or a lagging event loop.',

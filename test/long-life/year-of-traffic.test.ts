@@ -22,7 +22,7 @@ import { assertionFields } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startMails } from '#test/support/mails.ts';
-import { beginRegistration, codeSentTo, registerCompletely } from '#test/support/registering.ts';
+import { beginRegistration, codeSentTo } from '#test/support/registering.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
@@ -252,10 +252,10 @@ async function chat(): Promise<void> {
   await client.request(`/login/sso/redirect?${query}`);
 }
 
-async function register(username: string): Promise<void> {
+async function register(username: string, query = ''): Promise<void> {
   const person = browser();
   const email = `${username}@mail.example`;
-  await beginRegistration(person, { username, email });
+  await beginRegistration(person, { username, email }, query);
   await person.follow();
   await person.submit({ code: codeSentTo(email, await mails.deliver(service.core)) });
   await person.follow();
@@ -276,7 +276,7 @@ async function administer(step: number): Promise<void> {
   const expiresAt = new Date(clock.now() + 86_400_000);
   const id = () => toUuid(newId(clock.now()));
   await issueRegistrationToken(core, { token: `welcome-${step}`, usageLimit: 1, expiresAt });
-  await registerCompletely(browser(), `guest-${step}`, `?token=welcome-${step}`);
+  await register(`guest-${step}`, `?token=welcome-${step}`);
   await database.transaction((within) => setGroups(within, { user: userId, groups: ['crew'], now: clock.now() }));
   await storePolicyData(database, { step }, clock.now());
   const user = toUuid(userId);

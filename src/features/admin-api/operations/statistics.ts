@@ -85,7 +85,7 @@ const parameters = z.object({
     'End (RFC 3339), extended to a whole hour or day in UTC. Default: now.',
     '2026-02-28T12:00:00Z',
   ),
-  step: filter(z.enum(STEPS, 'must be day or hour'), 'Length of a point. Default: `day`.'),
+  step: filter(z.enum(STEPS, 'must be day or hour'), 'Length of a point: `hour` or `day`, which is the default.'),
 });
 
 const filters = z.object({
@@ -108,7 +108,7 @@ const series = z.object({
           z
             .object({
               at: z.iso.datetime().describe('Start of the hour or day.'),
-              value: z.number().min(0).nullable().describe('null: a share of nothing.'),
+              value: z.number().min(0).nullable().describe('The figure; null: a share of nothing.'),
             })
             .describe('One hour or day.'),
         )
