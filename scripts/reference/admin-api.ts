@@ -59,14 +59,14 @@ export function adminApiPage(): string {
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
 }
 
-function rowOf({ method, path, id, summary, filters, body, answers, errors }: Operation): string[] {
+function rowOf({ method, path, id, summary, filters, body, answers: responses, errors }: Operation): string[] {
   return [
     code(`${method} ${BASE_PATH}/${path}`),
     `${code(id)}: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
     Object.keys(filters?.shape ?? membersOf(body))
       .map(code)
       .join(', '),
-    answers.map(({ status }) => status).join(', '),
+    responses.map(({ status }) => status).join(', '),
     [...new Set(errors.map(adminCode))].map(code).join(', '),
   ];
 }

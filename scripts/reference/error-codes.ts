@@ -65,7 +65,7 @@ const failed: FailedRequest = {
 };
 
 /** Returns the response to an error, from client endpoints or as a page. */
-export function answerOf(name: ErrorCode, errorFormat: string): { readonly status: number; readonly error: string } {
+export function responseOf(name: ErrorCode, errorFormat: string): { readonly status: number; readonly error: string } {
   if (errorFormat === 'chat-json') return { status: ERRORS[name].status, error: ERRORS[name].chat ?? 'M_UNKNOWN' };
   if (errorFormat !== 'oauth-json') return { status: ERRORS[name].status, error: name };
   const { status, body } = oauthJson(new LatchkeyError(name), failed);
@@ -77,14 +77,14 @@ export function answerOf(name: ErrorCode, errorFormat: string): { readonly statu
 }
 
 function errorRow(name: ErrorCode): string[] {
-  const { status, error } = answerOf(name, 'oauth-json');
+  const { status, error } = responseOf(name, 'oauth-json');
   const { meaning, remedy } = ERROR_TEXTS[name];
   return [
     code(name),
     ERRORS[name].kind,
     `${ERRORS[name].status} “${problemTitle(english, name)}”`,
     `${status} ${code(error)}`,
-    code(answerOf(name, 'chat-json').error),
+    code(responseOf(name, 'chat-json').error),
     meaning,
     remedy,
   ];

@@ -3,7 +3,7 @@
  * list of pages. The hand-written text must have a section for each client endpoint that names all its parameters.
  */
 import type { ErrorCode } from '#platform/base/errors.ts';
-import { answerOf } from './error-codes.ts';
+import { responseOf } from './error-codes.ts';
 import { ERROR_TEXTS } from './error-texts.ts';
 import { code, fillPart, table } from './markdown.ts';
 import type { RouteFacts, RoutesOfSource } from './routes.ts';
@@ -48,7 +48,7 @@ function nameOf({ method, path }: RouteFacts): string {
 
 function errorTable(codes: readonly ErrorCode[], errorFormat: string): string {
   const rows = codes.map((name) => {
-    const { status, error } = answerOf(name, errorFormat);
+    const { status, error } = responseOf(name, errorFormat);
     return [`${status} ${code(error)}`, code(name), ERROR_TEXTS[name].meaning, ERROR_TEXTS[name].remedy];
   });
   return table(['Response', 'Code in the log', 'Cause', 'Remedy'], rows);

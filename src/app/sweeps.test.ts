@@ -231,20 +231,20 @@ describe('data that cleanup deletes and keeps (operations 6.4)', () => {
   });
 
   test("a client's session on its own behalf ends with its access token, and is deleted like others", async () => {
-    const [expired, valid, ofPerson] = [await insertSession({}), await insertSession({}), await insertSession({})];
+    const [expired, valid, ofUser] = [await insertSession({}), await insertSession({}), await insertSession({})];
     await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = any ($1::uuid[])', [
       [expired, valid],
     ]);
     await insertAccessToken(expired, 'expired', { expiresAt: ago(MINUTE) });
     await insertAccessToken(valid, 'valid', { expiresAt: ago(-MINUTE) });
-    await insertAccessToken(ofPerson, 'expired', { expiresAt: ago(MINUTE) });
+    await insertAccessToken(ofUser, 'expired', { expiresAt: ago(MINUTE) });
     await cleanUpAfterAnHour();
     expect(await texts('select id::text as text from oauth2_sessions where finished_at is not null')).toEqual([
       expired,
     ]);
     clock.advanceSeconds(30 * DAY);
     await cleanUpAfterAnHour();
-    expect(await ids('oauth2_sessions')).toEqual([valid, ofPerson].toSorted());
+    expect(await ids('oauth2_sessions')).toEqual([valid, ofUser].toSorted());
   });
 
   test('the IP address of a session inactive for 30 days; the session stays', async () => {
@@ -280,18 +280,18 @@ describe('data that cleanup deletes and keeps (operations 6.4)', () => {
   });
 
   test('device codes: seven days after creation, whatever their outcome', async () => {
-    const made = async (name: string, createdAt: Date, answered: string) =>
+    const made = async (name: string, createdAt: Date, responded: string) =>
       await sql(
         testDatabase.database,
         `insert into oauth2_device_code_grants (id, client_id, scope, device_code_hash, user_code_hmac, user_code_sealed,
            requester_ip, interval_seconds, created_at, expires_at, rejected_at)
          values ($1::uuid, $2::uuid, '{}', $3::bytea, $3::bytea, '', '192.0.2.1', 5, $4::timestamptz, $4::timestamptz,
            case $5::text when 'rejected' then $4::timestamptz end)`,
-        [toUuid(newId(clock.now())), toUuid(clientId), Buffer.from(name), createdAt, answered],
+        [toUuid(newId(clock.now())), toUuid(clientId), Buffer.from(name), createdAt, responded],
       );
-    for (const answered of ['rejected', 'waiting']) {
-      await made(`${answered} old`, ago(7 * DAY + MINUTE), answered);
-      await made(`${answered} recent`, ago(7 * DAY - MINUTE), answered);
+    for (const responded of ['rejected', 'waiting']) {
+      await made(`${responded} old`, ago(7 * DAY + MINUTE), responded);
+      await made(`${responded} recent`, ago(7 * DAY - MINUTE), responded);
     }
     await cleanUpAfterAnHour();
     const kept = `select encode(device_code_hash, 'escape') as text from oauth2_device_code_grants order by text`;

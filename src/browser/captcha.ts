@@ -1,5 +1,5 @@
 import type { CaptchaConfig } from '#config/sections/captcha.ts';
-import type { CaptchaAnswer, CaptchaForm, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import type { CaptchaForm, CaptchaRefusal, CaptchaResponse } from '#domain/captcha/captcha.ts';
 import { CAPTCHA_FIELDS, type CaptchaServiceName } from '#domain/captcha/services.ts';
 import type { Core } from '#domain/core.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -82,7 +82,7 @@ export function captchaFrames(settings: CaptchaConfig | undefined): readonly str
 }
 
 /** Reads the fields that the services' scripts add to a form. */
-export function readCaptchaAnswer(form: FormParameters): CaptchaAnswer {
+export function readCaptchaResponse(form: FormParameters): CaptchaResponse {
   return { fields: CAPTCHA_FIELDS.flatMap((field) => form.all(field).map((value) => [field, value] as const)) };
 }
 

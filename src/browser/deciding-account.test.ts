@@ -62,23 +62,23 @@ async function signIn({ address, publicBase }: TestService): Promise<Browser> {
   return signingIn;
 }
 
-async function openConsent(asked: Browser): Promise<void> {
+async function openConsent(requested: Browser): Promise<void> {
   const code_challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
   const request = { client_id: CLIENT, response_type: 'code', redirect_uri: 'https://app.example/' };
   const pkce = { code_challenge, code_challenge_method: 'S256' };
-  await asked.open(`/authorize?${new URLSearchParams({ ...request, ...pkce, scope: 'openid' })}`);
+  await requested.open(`/authorize?${new URLSearchParams({ ...request, ...pkce, scope: 'openid' })}`);
 }
 
-async function openDevice(asked: Browser): Promise<void> {
+async function openDevice(requested: Browser): Promise<void> {
   const body = new URLSearchParams({ client_id: CLIENT, scope: 'openid' });
-  const answer = await fetch(`${service.address}/oauth2/device`, { method: 'POST', body });
-  const { user_code } = await answer.json();
-  await asked.get('/link');
-  await asked.submit({ code: String(user_code) });
-  await asked.follow();
+  const response = await fetch(`${service.address}/oauth2/device`, { method: 'POST', body });
+  const { user_code } = await response.json();
+  await requested.get('/link');
+  await requested.submit({ code: String(user_code) });
+  await requested.follow();
 }
 
-const PAGES: readonly [string, (asked: Browser) => Promise<void>][] = [
+const PAGES: readonly [string, (requested: Browser) => Promise<void>][] = [
   ['the consent page', openConsent],
   ['the page of a device', openDevice],
 ];

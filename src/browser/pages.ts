@@ -73,11 +73,11 @@ export class Pages {
    * @param preferred `ui_locales` of the pending authorization grant
    */
   language(context: LanguageRequest, preferred?: string): Translations {
-    const asked = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
-    if (asked !== undefined && context.cookies.open(LANGUAGE_COOKIE) !== asked)
-      context.cookies.set(LANGUAGE_COOKIE, asked);
+    const requested = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
+    if (requested !== undefined && context.cookies.open(LANGUAGE_COOKIE) !== requested)
+      context.cookies.set(LANGUAGE_COOKIE, requested);
     const language = negotiateLanguage(
-      { uiLocales: preferred, query: asked, ...ownSources(context), defaultLanguage: this.#defaultLanguage },
+      { uiLocales: preferred, query: requested, ...ownSources(context), defaultLanguage: this.#defaultLanguage },
       this.#catalog.languages,
     );
     return this.#catalog.in(language);

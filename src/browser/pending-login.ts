@@ -148,8 +148,8 @@ async function showUnusable(
   );
 }
 
-function instead(answer: HttpResponse): OpenedLogin {
-  return { ok: false, answer };
+function instead(response: HttpResponse): OpenedLogin {
+  return { ok: false, answer: response };
 }
 
 /** Returns the pending login that the cookie names, of either purpose. Its account may have been locked since. */

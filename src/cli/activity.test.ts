@@ -322,7 +322,7 @@ describe('filters', () => {
     expect(await recordsOf(options, times, 'time')).toHaveLength(count);
   });
 
-  const people = [
+  const users = [
     signIn({ requester: ALICE, address: '192.0.2.7' }),
     signIn({ requester: `user:${ULID.replace('01', '02')}(homeserver)`, address: '198.51.100.1' }),
     signIn({ requester: `user:${ULID.replace('01', '03')}`, address: '2001:db8::7' }),
@@ -347,8 +347,8 @@ describe('filters', () => {
     ['--activity account:AddEmail', [6]],
     ['--activity account:RemoveEmail', []],
   ])('%s', async (options, expected) => {
-    const all = await recordsOf('', people, 'activity', 'requester', 'client_address');
-    const selected = await recordsOf(options, people, 'activity', 'requester', 'client_address');
+    const all = await recordsOf('', users, 'activity', 'requester', 'client_address');
+    const selected = await recordsOf(options, users, 'activity', 'requester', 'client_address');
     expect(selected).toEqual(expected.map((index) => all[index]));
   });
 

@@ -33,7 +33,7 @@ import { silentLog } from '#test/support/silent-log.ts';
 import { runCommand } from './run-command.test-support.ts';
 
 /** Number of accounts, each with two rows written in one transaction. */
-const PEOPLE = 3;
+const USERS = 3;
 let folder: string;
 let server: EmbeddedUse | undefined;
 /** A backup with keys, and the state of the database at that time. */
@@ -82,7 +82,7 @@ async function query<Row extends object>(client: { host: string; user: string },
   }
 }
 
-const addPerson = `with person as (
+const addUser = `with person as (
     insert into users (id, username, username_key, created_at)
     values (gen_random_uuid(), $1, $1, now()) returning id
   ), job as (
@@ -102,7 +102,7 @@ beforeAll(async () => {
   expect(await run('jobs', 'list')).toMatchObject({ exitCode: 0 });
   const writer = new Client({ ...server.connection, ssl: false });
   await writer.connect();
-  for (let person = 0; person < PEOPLE; person += 1) await writer.query(addPerson, [`person${person}`, ODD_TEXT]);
+  for (let user = 0; user < USERS; user += 1) await writer.query(addUser, [`person${user}`, ODD_TEXT]);
   await writer.end();
   archive = 'backup.tar.gz';
   expect(await run('backup', '-o', archive, '--include-secrets')).toMatchObject({ exitCode: 0, err: '' });
@@ -163,7 +163,7 @@ describe('backup (operations 3.11)', () => {
     const writing = (async () => {
       while (!isDone) {
         writes += 1;
-        await writer.query(addPerson, [randomUUID(), 'somebody@example.com']);
+        await writer.query(addUser, [randomUUID(), 'somebody@example.com']);
       }
     })();
     const path = fresh('busy.tar.gz');
@@ -176,7 +176,7 @@ describe('backup (operations 3.11)', () => {
     expect(writes).toBeGreaterThan(5);
     const tables = new Map((await manifestOf(path)).tables.map(({ name, rows }) => [name, rows]));
     expect(tables.get('users')).toBe(tables.get('user_emails'));
-    expect(tables.get('users')).toBeGreaterThanOrEqual(PEOPLE);
+    expect(tables.get('users')).toBeGreaterThanOrEqual(USERS);
   });
 
   test.each<[why: string, argv: readonly string[], exitCode: number, says: string]>([
@@ -260,8 +260,8 @@ describe('restore (operations 3.11)', () => {
     const use2 = await use(dataDir);
     expect(await run('--data-dir', dataDir, 'backup', '-o', again)).toMatchObject({ exitCode: 0 });
     expect(unheld(rowsOf(await manifestOf(again)))).toEqual(unheld(rowsOf(manifest)));
-    const people = await query<{ email: string }>(use2.connection, 'select email from user_emails');
-    expect(people.map(({ email }) => email)).toEqual(Array.from({ length: PEOPLE }, () => ODD_TEXT));
+    const users = await query<{ email: string }>(use2.connection, 'select email from user_emails');
+    expect(users.map(({ email }) => email)).toEqual(Array.from({ length: USERS }, () => ODD_TEXT));
     const jobs = await query(use2.connection, 'select from queue_jobs where failed_at is null');
     expect(jobs).toEqual([]);
     expect(await run('--data-dir', dataDir, 'restore', archive, '--force')).toMatchObject({

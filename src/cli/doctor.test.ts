@@ -306,9 +306,9 @@ describe('addresses', () => {
   });
 
   /** Runs another server in place of the service. */
-  async function instead(answer: RequestListener): Promise<Finding[]> {
+  async function instead(response: RequestListener): Promise<Finding[]> {
     const port = await freePort();
-    const server = createServer(answer);
+    const server = createServer(response);
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     try {
       return await problems({ http: { public_base: `http://127.0.0.1:${port}`, trusted_proxies: [] } });

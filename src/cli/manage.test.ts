@@ -97,12 +97,12 @@ function deps(
 }
 
 /** Answers prompts in order, and records the questions and notes. */
-class Answering implements Prompts {
+class ScriptedPrompts implements Prompts {
   readonly seen: string[] = [];
   readonly #answers: (string | boolean)[];
 
-  constructor(...answers: (string | boolean)[]) {
-    this.#answers = answers;
+  constructor(...responses: (string | boolean)[]) {
+    this.#answers = responses;
   }
 
   text(question: string): Promise<string> {
@@ -123,9 +123,9 @@ class Answering implements Prompts {
 
   #next(question: string): string | boolean {
     this.seen.push(question);
-    const answer = this.#answers.shift();
-    if (answer === undefined) throw new Error(`nothing prepared for: ${question}`);
-    return answer;
+    const response = this.#answers.shift();
+    if (response === undefined) throw new Error(`nothing prepared for: ${question}`);
+    return response;
   }
 }
 
@@ -297,7 +297,7 @@ describe('manage register-user', () => {
   });
 
   test('at a terminal asks for missing data, shows the equivalent command and creates after confirmation', async () => {
-    const prompts = new Answering('asked', STRONG, STRONG, 'asked@example.net', "Ask'ed", true, true);
+    const prompts = new ScriptedPrompts('asked', STRONG, STRONG, 'asked@example.net', "Ask'ed", true, true);
     await register({ yes: false }, { prompts });
     expect(await findUserByName(database, 'asked')).toMatchObject({ displayName: "Ask'ed", canRequestAdmin: true });
     expect(await isPassword('asked', STRONG)).toBe(true);
@@ -309,11 +309,11 @@ describe('manage register-user', () => {
   });
 
   test('at a terminal creates nothing after a no, or when the passwords differ', async () => {
-    const declined = new Answering('', '', '', false, false);
+    const declined = new ScriptedPrompts('', '', '', false, false);
     await expect(register({ username: 'unwanted', yes: false }, { prompts: declined })).rejects.toMatchObject({
       exitCode: 1,
     });
-    const differing = new Answering(STRONG, `${STRONG}.`);
+    const differing = new ScriptedPrompts(STRONG, `${STRONG}.`);
     await expect(register({ username: 'unwanted', yes: false }, { prompts: differing })).rejects.toMatchObject({
       exitCode: 1,
       message: 'the passwords do not match',
@@ -351,9 +351,9 @@ describe('manage set-password', () => {
   });
 
   test('asks twice at a terminal', async () => {
-    await set({}, { prompts: new Answering(`${STRONG}!`, `${STRONG}!`) });
+    await set({}, { prompts: new ScriptedPrompts(`${STRONG}!`, `${STRONG}!`) });
     expect(await isPassword('bob', `${STRONG}!`)).toBe(true);
-    await expect(set({}, { prompts: new Answering('one', 'two') })).rejects.toMatchObject({ exitCode: 1 });
+    await expect(set({}, { prompts: new ScriptedPrompts('one', 'two') })).rejects.toMatchObject({ exitCode: 1 });
   });
 
   test.each([

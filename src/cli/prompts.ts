@@ -16,15 +16,15 @@ export interface Prompts {
 export async function openPrompts(input: Readable, output: Writable): Promise<Prompts> {
   const clack = await import('@clack/prompts');
   const streams = { input, output };
-  const answered = <T extends string | boolean>(answer: T | symbol): T => {
-    if (typeof answer === 'symbol') throw new ExitError(ExitCode.interrupted, 'cancelled');
-    return answer;
+  const responded = <T extends string | boolean>(response: T | symbol): T => {
+    if (typeof response === 'symbol') throw new ExitError(ExitCode.interrupted, 'cancelled');
+    return response;
   };
   return {
-    text: async (message) => answered<string>((await clack.text({ message, ...streams })) ?? ''),
-    password: async (message) => answered<string>((await clack.password({ message, ...streams })) ?? ''),
+    text: async (message) => responded<string>((await clack.text({ message, ...streams })) ?? ''),
+    password: async (message) => responded<string>((await clack.password({ message, ...streams })) ?? ''),
     confirm: async (message, initialValue) =>
-      answered<boolean>(await clack.confirm({ message, initialValue, ...streams })),
+      responded<boolean>(await clack.confirm({ message, initialValue, ...streams })),
     note: (title, lines) => clack.note(lines.join('\n'), title, { output }),
   };
 }

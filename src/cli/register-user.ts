@@ -162,14 +162,14 @@ async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver
   if (await isUsernameTaken(deps.database, username))
     throw new ExitError(ExitCode.failure, `username ${username} is already taken`);
   if (skipsHomeserver) return;
-  const asked = await deps.homeserver.isLocalpartAvailable(username, { kind: 'request' });
-  if (!asked.ok) {
+  const requested = await deps.homeserver.isLocalpartAvailable(username, { kind: 'request' });
+  if (!requested.ok) {
     throw new ExitError(
       ExitCode.unavailable,
-      `the homeserver did not report whether ${username} is available (${asked.detail}); use --skip-homeserver-check to skip this check`,
+      `the homeserver did not report whether ${username} is available (${requested.detail}); use --skip-homeserver-check to skip this check`,
     );
   }
-  if (!asked.value)
+  if (!requested.value)
     throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved on the homeserver`);
 }
 

@@ -8,11 +8,11 @@ import { OAUTH_RESULTS } from '#vocabulary/metric-labels.ts';
 export type OAuthResult = (typeof OAUTH_RESULTS)[number];
 
 /** Counts the outcome of the response, and passes it on unchanged. */
-export async function countResult<T>(answer: Promise<T>, count: (result: OAuthResult) => void): Promise<T> {
+export async function countResult<T>(response: Promise<T>, count: (result: OAuthResult) => void): Promise<T> {
   try {
-    const answered = await answer;
+    const responded = await response;
     count('success');
-    return answered;
+    return responded;
   } catch (error) {
     const code = error instanceof LatchkeyError ? ERRORS[error.code].oauth : undefined;
     count(OAUTH_RESULTS.find((result) => result === code) ?? 'error');

@@ -1,7 +1,7 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { consumeOnce } from '#domain/limits/replayed-values.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
@@ -32,7 +32,7 @@ export class DpopProofs {
    * @param path of the endpoint, below the public base URL
    * @throws LatchkeyError `invalid_dpop_proof`, `use_dpop_nonce`
    */
-  async ofRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
+  async ofRequest(context: RequestContext, path: string, client: Client): Promise<ProofKey | undefined> {
     const text = headerOf(context);
     const key = text === undefined ? undefined : await this.#verify(context, path, text, undefined, {});
     if (key === undefined || !client.isFapi2 || FAPI2_ALGORITHMS.includes(key.algorithm)) return key;
@@ -40,7 +40,7 @@ export class DpopProofs {
   }
 
   /** Like `ofRequest`, for token requests. Some clients must always send a proof with them. */
-  async ofTokenRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
+  async ofTokenRequest(context: RequestContext, path: string, client: Client): Promise<ProofKey | undefined> {
     const key = await this.ofRequest(context, path, client);
     if (key !== undefined || !client.hasBoundTokens) return key;
     throw refusal('the client is registered with dpop_bound_access_tokens: a DPoP proof is required', {});
@@ -50,7 +50,7 @@ export class DpopProofs {
    * Verifies the proof at a resource, for a token presented with the `DPoP` scheme.
    * @throws LatchkeyError the same errors, as a challenge (RFC 9449 7.1)
    */
-  async ofToken(context: RequestContext, path: string, accessToken: string): Promise<ProvenKey> {
+  async ofToken(context: RequestContext, path: string, accessToken: string): Promise<ProofKey> {
     const text = headerOf(context);
     if (text !== undefined) return await this.#verify(context, path, text, accessToken, challengeHeaders);
     throw refusal(
@@ -70,7 +70,7 @@ export class DpopProofs {
     text: string,
     accessToken: string | undefined,
     challenges: typeof challengeHeaders | Record<string, never>,
-  ): Promise<ProvenKey & { readonly algorithm: string }> {
+  ): Promise<ProofKey & { readonly algorithm: string }> {
     const { clock, config, database, log } = this.#core;
     const headersOf = (code: ProofError) => (typeof challenges === 'function' ? challenges(code) : {});
     const now = clock.now();

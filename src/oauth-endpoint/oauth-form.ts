@@ -40,13 +40,13 @@ export function acceptedResources(
   form: FormParameters,
   client: Client,
 ): readonly string[] {
-  const asked = form.all('resource');
-  const resources = resourceRules.accepted(asked);
+  const requested = form.all('resource');
+  const resources = resourceRules.accepted(requested);
   if (resources !== undefined) return resources;
   throw refusedResources(
     { log },
     client,
-    asked,
+    requested,
     `resource must be at most ${MAX_RESOURCES} of the configured resource servers.`,
     resourceRules.identifiers,
   );

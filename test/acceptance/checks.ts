@@ -610,7 +610,7 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [SECRETS, 'no secret appears in the log, errors, metrics, traces'],
           [
-            'src/platform/http/answers-over-http.test.ts',
+            'src/platform/http/responses-over-http.test.ts',
             'an internal error shows a reference that is in the log, and nothing of its cause',
           ],
           ['src/config/load.test.ts', 'never shows a value that is or could contain a secret'],

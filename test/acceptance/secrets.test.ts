@@ -151,14 +151,14 @@ function keepOf(browser: Browser, where: string): void {
   }
 }
 
-interface Asked {
+interface Requested {
   readonly form?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly authorization?: string;
   readonly method?: string;
 }
 
-async function send(path: string, { form, json, authorization, method = 'POST' }: Asked) {
+async function send(path: string, { form, json, authorization, method = 'POST' }: Requested) {
   const response = await fetch(new URL(path, base), {
     method,
     redirect: 'manual',
@@ -235,14 +235,14 @@ async function signIn(): Promise<Browser> {
 
 async function useTokens(browser: Browser): Promise<void> {
   const verifier = keep('a PKCE verifier', randomBytes(32).toString('base64url'));
-  const asked = {
+  const requested = {
     ...{ client_id: CLIENT, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
     ...{ state: keep('the state of a request', 'state-hush-0123456789') },
     ...{ nonce: keep('the nonce of a request', 'nonce-hush-0123456789') },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   };
-  await browser.open(`/authorize?${new URLSearchParams(asked)}`);
+  await browser.open(`/authorize?${new URLSearchParams(requested)}`);
   const code = keep('an authorization code', new URL(browser.shown.location ?? base).searchParams.get('code'));
   const exchange = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
   const { body } = await send('/oauth2/token', { form: exchange, authorization: basic });
@@ -261,7 +261,7 @@ async function useTokens(browser: Browser): Promise<void> {
   await send('/oauth2/token', { form: { ...exchange, code: code.slice(0, -1) }, authorization: basic });
   const wrong = keep('wrong credentials', btoa(`${CLIENT}:wrong-hush-0123456789`));
   await send('/oauth2/token', { form: exchange, authorization: `Basic ${wrong}` });
-  const pushed = await send('/oauth2/par', { form: asked, authorization: basic });
+  const pushed = await send('/oauth2/par', { form: requested, authorization: basic });
   keep('the name of a pushed request', String(pushed.body['request_uri']).slice(-40));
   await send('/oauth2/revoke', { form: { token }, authorization: basic });
   await send('/oauth2/userinfo', { method: 'GET', authorization: `Bearer ${token}` });

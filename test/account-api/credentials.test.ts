@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
 import { attackedService, C1, type HeldTokens, HOMESERVER_SECRET, SETTINGS } from '../attacks/attacked-service.ts';
-import { headerOf, type RawAnswer } from '../attacks/raw-http.ts';
+import { headerOf, type RawResponse } from '../attacks/raw-http.ts';
 import { membersOf, rootFields } from './schema-walk.ts';
 
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
@@ -13,15 +13,15 @@ const attacked = attackedService({
   rate_limiting: { ...SETTINGS.rate_limiting, graphql: { authenticated: HIGH_LIMIT, anonymous: HIGH_LIMIT } },
 });
 
-async function ask(query: string, headers: readonly (readonly [string, string])[]): Promise<RawAnswer> {
+async function ask(query: string, headers: readonly (readonly [string, string])[]): Promise<RawResponse> {
   const own = [['Content-Type', 'application/json'], ['X-Forwarded-For', attacked.newAddress()], ...headers] as const;
   return await attacked.ask({ method: 'POST', target: '/graphql', headers: own, body: JSON.stringify({ query }) });
 }
 
 async function withToken(token: string): Promise<string> {
-  const answer = await ask(WHO, [['Authorization', `Bearer ${token}`]]);
-  const body = answer.body.replace(/POST-\d+/, 'POST');
-  return `${answer.status} ${headerOf(answer, 'www-authenticate')} ${body}`;
+  const response = await ask(WHO, [['Authorization', `Bearer ${token}`]]);
+  const body = response.body.replace(/POST-\d+/, 'POST');
+  return `${response.status} ${headerOf(response, 'www-authenticate')} ${body}`;
 }
 
 async function tokensOf(username: string): Promise<HeldTokens> {

@@ -70,13 +70,13 @@ test.each(FIELDS)(
       for (const value of VALUES) {
         const logged = service.logLines().length;
         const body = JSON.stringify({ query: document, variables }).replace('"SPOILT"', () => value);
-        const answer = await owned.callers.owner.post(body);
-        const where = `${name}(${member.name}: ${value.slice(0, 60)}): ${answer.text.slice(0, 300)}`;
-        expect([200, 400], where).toContain(answer.status);
-        expect(codesOf(answer), where).not.toContain('INTERNAL');
-        expect(answer.text, where).not.toMatch(/"stack|\bat .*\.ts:|select .* from/i);
+        const response = await owned.callers.owner.post(body);
+        const where = `${name}(${member.name}: ${value.slice(0, 60)}): ${response.text.slice(0, 300)}`;
+        expect([200, 400], where).toContain(response.status);
+        expect(codesOf(response), where).not.toContain('INTERNAL');
+        expect(response.text, where).not.toMatch(/"stack|\bat .*\.ts:|select .* from/i);
         expect(expectValidLogLines(service.logLines().slice(logged)), where).toHaveLength(1);
-        for (const code of codesOf(answer)) codes.add(code);
+        for (const code of codesOf(response)) codes.add(code);
       }
     }
     expect(codes, 'some were refused').toContain('BAD_USER_INPUT');

@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
 import { newId } from '#platform/base/ids.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { codesOf, type GraphqlAnswer, type GraphqlClient } from '../support/graphql-client.ts';
+import { codesOf, type GraphqlClient, type GraphqlResponse } from '../support/graphql-client.ts';
 import { startService } from '../support/service.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { absent, idOfType, isIdentifier, naming, outputOf } from './naming.ts';
 import { makeOwned, type Owned, SETTINGS } from './owned-objects.ts';
-import { type Asked, ask, membersOf, nodeTypes, rootFields } from './schema-walk.ts';
+import { ask, membersOf, nodeTypes, type Requested, rootFields } from './schema-walk.ts';
 
 const schema = buildAccountSchema();
 const clock = new FakeClock();
@@ -30,13 +30,13 @@ const BY_TICKET = ['resendRecoveryEmail', 'setPasswordByRecovery', 'userRecovery
 /** For administrators only. */
 const ADMIN = ['addEmail', 'addUser', 'createOauth2Session', 'lockUser', 'setCanRequestAdmin', 'unlockUser', 'users'];
 
-async function send(caller: GraphqlClient, { document, variables }: Asked): Promise<GraphqlAnswer> {
+async function send(caller: GraphqlClient, { document, variables }: Requested): Promise<GraphqlResponse> {
   return await caller.query(document, variables);
 }
 
 /** Returns the response without the request ID and the IDs of the requested objects. */
-function body({ status, text }: GraphqlAnswer, asked: Asked): string {
-  const named = JSON.stringify(asked.variables).match(/\w+:[0-9A-Z]{26}/g) ?? [];
+function body({ status, text }: GraphqlResponse, requested: Requested): string {
+  const named = JSON.stringify(requested.variables).match(/\w+:[0-9A-Z]{26}/g) ?? [];
   const plain = named.reduce((all, id) => all.replaceAll(id, 'ID'), text);
   return `${status} ${plain.replaceAll(/POST-\d+/g, 'POST')}`;
 }
@@ -71,8 +71,8 @@ describe.each(
   test('is visible only to its owner; for others it does not exist', async () => {
     const id = isNever ? (owned.ids.get(type) ?? `${prefixOf(type)}:${newId(clock.now())}`) : idOfType(owned, type);
     const [own, none] = [ask('query', node, { id }), ask('query', node, { id: absent(id) })];
-    const answer = await send(owned.callers.owner, own);
-    expect([answer.errors, Object(Object(answer.data).node).__typename]).toEqual([[], isNever ? undefined : type]);
+    const response = await send(owned.callers.owner, own);
+    expect([response.errors, Object(Object(response.data).node).__typename]).toEqual([[], isNever ? undefined : type]);
     for (const name of CALLERS) {
       const foreign = await send(owned.callers.others[name], own);
       expect([name, foreign.data], foreign.text).toEqual([name, { node: null }]);
@@ -82,10 +82,10 @@ describe.each(
 
   test('rejects an id without a ULID after its prefix', async () => {
     for (const wrong of ['x', '', '0193f1d6-0000-7000-8000-000000000000', 'ILOU'.repeat(7), '8'.repeat(26)]) {
-      const asked = ask('query', node, { id: `${prefixOf(type)}:${wrong}` });
+      const requested = ask('query', node, { id: `${prefixOf(type)}:${wrong}` });
       for (const caller of [owned.callers.owner, ...Object.values(owned.callers.others)]) {
-        const answer = await send(caller, asked);
-        expect([wrong, answer.status, codesOf(answer)]).toEqual([wrong, 200, ['BAD_USER_INPUT']]);
+        const response = await send(caller, requested);
+        expect([wrong, response.status, codesOf(response)]).toEqual([wrong, 200, ['BAD_USER_INPUT']]);
       }
     }
   });
@@ -113,8 +113,8 @@ test.each(
     ask('query', field, naming(owned, field, 'owner')),
     ask('query', field, naming(owned, field, 'nobody')),
   ];
-  const answer = await send(owned.callers.owner, own);
-  expect([answer.errors, Object(answer.data)[name]]).toEqual([[], expect.any(Object)]);
+  const response = await send(owned.callers.owner, own);
+  expect([response.errors, Object(response.data)[name]]).toEqual([[], expect.any(Object)]);
   for (const caller of CALLERS) {
     const foreign = await send(owned.callers.others[caller], own);
     expect([caller, foreign.data], foreign.text).toEqual([caller, { [name]: null }]);
@@ -162,11 +162,11 @@ test.each(MUTATIONS.map((field) => [field.name, field] as const))(
       ['nobody', ['UNAUTHENTICATED']],
       ['an application by itself', BY_ITSELF],
     ] as const) {
-      const answer = await send(owned.callers.others[caller], ask('mutation', field, naming(owned, field, 'owner')));
-      const { status } = Object(Object(Object(answer.data)[name]));
+      const response = await send(owned.callers.others[caller], ask('mutation', field, naming(owned, field, 'owner')));
+      const { status } = Object(Object(Object(response.data)[name]));
       // If the payload has a status, objects of others are reported as not found.
-      if (status === undefined) expect(allowed, answer.text).toContain(codesOf(answer)[0]);
-      else expect(['NOT_FOUND', 'COMPLETED', 'INVALID_CODE'], answer.text).toContain(status);
+      if (status === undefined) expect(allowed, response.text).toContain(codesOf(response)[0]);
+      else expect(['NOT_FOUND', 'COMPLETED', 'INVALID_CODE'], response.text).toContain(status);
     }
   },
 );
@@ -187,8 +187,8 @@ test.each(
     [others['an application by itself'], BY_ITSELF],
     [others.nobody, ['UNAUTHENTICATED']],
   ] as const) {
-    const answer = await send(caller, ask(of, field, naming(owned, field, 'owner')));
-    expect([answer.errors.length, answer.data ?? null], answer.text).toEqual([1, null]);
-    expect(allowed, answer.text).toContain(codesOf(answer)[0]);
+    const response = await send(caller, ask(of, field, naming(owned, field, 'owner')));
+    expect([response.errors.length, response.data ?? null], response.text).toEqual([1, null]);
+    expect(allowed, response.text).toContain(codesOf(response)[0]);
   }
 });

@@ -19,7 +19,7 @@ export type Field = GraphQLField<unknown, unknown>;
 export type Values = Readonly<Record<string, unknown>>;
 
 /** A document that selects a root field with everything below it, and its variables. */
-export interface Asked {
+export interface Requested {
   readonly document: string;
   readonly variables: Values;
 }
@@ -45,7 +45,7 @@ export function membersOf(field: Field): readonly Pick<GraphQLArgument, 'name' |
 }
 
 /** Builds a document for a field with these values. Ignores values for members that the field does not have. */
-export function ask(of: 'query' | 'mutation', field: Field, values: Values): Asked {
+export function ask(of: 'query' | 'mutation', field: Field, values: Values): Requested {
   const given = field.args.filter(({ name }) => name === 'input' || values[name] !== undefined);
   const variables = Object.fromEntries(
     given.map((argument) => [

@@ -10,7 +10,7 @@ import type { Browser, Shown } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, C3, CLIENT_SETTINGS } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const CONTACT = 'mailto:help@example.test';
 const attacked = attackedService({
@@ -155,15 +155,15 @@ function outcomeOf(shown: Shown): string {
   return new URL(shown.url).pathname.startsWith('/consent/') ? 'granted' : `${shown.status}`;
 }
 
-function machineOutcome(answer: RawAnswer): string {
-  return answer.status === 200 ? 'granted' : String(jsonOf(answer)['error']);
+function machineOutcome(response: RawResponse): string {
+  return response.status === 200 ? 'granted' : String(jsonOf(response)['error']);
 }
 
 async function requestCodes(): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
-  const answer = await attacked.post('/oauth2/device', { scope: 'openid' }, basic(LIMITED));
-  const deviceCode = textMember(answer, 'device_code');
+  const response = await attacked.post('/oauth2/device', { scope: 'openid' }, basic(LIMITED));
+  const deviceCode = textMember(response, 'device_code');
   attacked.secrets.add(deviceCode);
-  return { deviceCode, userCode: textMember(answer, 'user_code') };
+  return { deviceCode, userCode: textMember(response, 'user_code') };
 }
 
 async function enter(user: Browser, userCode: string): Promise<Shown> {
@@ -178,7 +178,7 @@ async function confirm(user: Browser): Promise<Shown> {
   return user.shown.location === undefined ? user.shown : await user.follow();
 }
 
-async function poll(deviceCode: string): Promise<RawAnswer> {
+async function poll(deviceCode: string): Promise<RawResponse> {
   return await attacked.post(
     '/oauth2/token',
     { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode },
@@ -186,7 +186,7 @@ async function poll(deviceCode: string): Promise<RawAnswer> {
   );
 }
 
-async function exchangeToken(token: string): Promise<RawAnswer> {
+async function exchangeToken(token: string): Promise<RawResponse> {
   return await attacked.post(
     '/oauth2/token',
     { grant_type: TOKEN_EXCHANGE_GRANT_TYPE, subject_token: token, subject_token_type: ACCESS_TOKEN_TYPE },
@@ -314,9 +314,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     run: async (happens) => {
       const { accessToken } = await attacked.tokens(await amira(), UNLIMITED);
       await happens();
-      const answer = await exchangeToken(accessToken);
-      if (answer.status === 200) attacked.secrets.add(textMember(answer, 'access_token'));
-      return machineOutcome(answer);
+      const response = await exchangeToken(accessToken);
+      if (response.status === 200) attacked.secrets.add(textMember(response, 'access_token'));
+      return machineOutcome(response);
     },
     stranger: 'invalid_request',
     disabled: 'invalid_client',
@@ -358,9 +358,9 @@ test('a token exchange is refused like that of an unknown token', async () => {
   const { accessToken } = await attacked.tokens(await amira(), UNLIMITED);
   await groupsOfAmira(null);
   await attacked.changingNothing(async () => {
-    const answer = await exchangeToken(accessToken);
-    expect(jsonOf(answer)['error_description']).toBe('This client may not exchange this subject_token.');
-    expect(jsonOf(await exchangeToken(`${accessToken}x`))).toEqual(jsonOf(answer));
+    const response = await exchangeToken(accessToken);
+    expect(jsonOf(response)['error_description']).toBe('This client may not exchange this subject_token.');
+    expect(jsonOf(await exchangeToken(`${accessToken}x`))).toEqual(jsonOf(response));
   });
 });
 
@@ -440,10 +440,10 @@ describe('amira leaves the group while a request of hers is processed (S-200)', 
     const held = await attacked.tokens(await amira(), LIMITED);
     const change = attacked.change.bind(attacked, `update user_groups set deleted_at = ${NOW}`);
     if (order === 'before') await change();
-    const answer = await attacked.refresh(LIMITED, held.refreshToken);
+    const response = await attacked.refresh(LIMITED, held.refreshToken);
     if (order === 'after') await change();
-    expect(answer.status).toBe(order === 'before' ? 400 : 200);
-    const latest = order === 'before' ? held.refreshToken : textMember(answer, 'refresh_token');
+    expect(response.status).toBe(order === 'before' ? 400 : 200);
+    const latest = order === 'before' ? held.refreshToken : textMember(response, 'refresh_token');
     expect((await attacked.refresh(LIMITED, latest)).status).toBe(400);
     expect(await attacked.introspect(held.accessToken)).toEqual({ active: false });
   });
@@ -452,11 +452,13 @@ describe('amira leaves the group while a request of hers is processed (S-200)', 
     const user = await amira();
     const tokens = [];
     for (let count = 0; count < 20; count += 1) tokens.push((await attacked.tokens(user, LIMITED)).refreshToken);
-    const [answers] = await Promise.all([
+    const [responses] = await Promise.all([
       Promise.all(tokens.map(async (token) => await attacked.refresh(LIMITED, token))),
       attacked.change(`update user_groups set deleted_at = ${NOW}`),
     ]);
-    const issued = answers.filter(({ status }) => status === 200).map((answer) => textMember(answer, 'refresh_token'));
+    const issued = responses
+      .filter(({ status }) => status === 200)
+      .map((response) => textMember(response, 'refresh_token'));
     for (const token of issued) expect(machineOutcome(await attacked.refresh(LIMITED, token))).toBe('invalid_grant');
   });
 });

@@ -4,7 +4,7 @@ import { deleteClient } from '#domain/clients/delete-client.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { parseId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { type AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
+import { AdminClient, type AdminResponse } from '#test/support/admin-client.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings, type OAuthTokens } from '#test/support/chat-oauth-client.ts';
 import { ProofKey } from '#test/support/dpop-proofs.ts';
@@ -23,7 +23,7 @@ const HIGH_LIMIT = { burst: 1_000_000, per_second: 10_000 };
 
 const clock = new FakeClock();
 let application: ChatOAuthClient;
-let people = 0;
+let users = 0;
 
 const service = await sharedByTests(
   startService(
@@ -52,8 +52,8 @@ async function administrator(): Promise<{
   readonly tokens: OAuthTokens;
   readonly cookie: string;
 }> {
-  people += 1;
-  const username = `adele${people}`;
+  users += 1;
+  const username = `adele${users}`;
   const id = await insertTestAccount(
     service.database,
     { username, password: PASSWORD },
@@ -97,9 +97,9 @@ const bearer = (token: string): [string, string][] => [['Authorization', `Bearer
 describe('callers without admin rights (S-129, S-132)', () => {
   test('tokens of another kind, another scope or unknown are refused at every route, before any record is read', async () => {
     const { tokens, cookie } = await administrator();
-    const { browser } = await GraphqlClient.signedIn(service, `adele${people}`, PASSWORD);
+    const { browser } = await GraphqlClient.signedIn(service, `adele${users}`, PASSWORD);
     const ordinary = await application.signIn(browser ?? expect.fail('no browser'), 'openid');
-    const chat = await new ChatClient(service).login(`adele${people}`, PASSWORD);
+    const chat = await new ChatClient(service).login(`adele${users}`, PASSWORD);
     for (const [headers, expected] of [
       [[], 401],
       [[['Cookie', cookie]], 401],
@@ -154,7 +154,7 @@ describe('an admin right that is revoked while in use (S-129, S-178)', () => {
     const { id, tokens } = await administrator();
     expect((await new AdminClient(service, tokens.accessToken).get('version')).status).toBe(200);
     const [row] = await sql<{ id: string }>(service.database, 'select id from users where username = $1::text', [
-      `adele${people}`,
+      `adele${users}`,
     ]);
     expect(row).toBeDefined();
     await sql(service.database, change, [row?.id ?? id]);
@@ -171,7 +171,7 @@ describe('an admin right that is revoked while in use (S-129, S-178)', () => {
 test('no list or record response contains a secret (S-130)', async () => {
   const { tokens } = await administrator();
   const client = new AdminClient(service, tokens.accessToken);
-  const chat = await new ChatClient(service).login(`adele${people}`, PASSWORD);
+  const chat = await new ChatClient(service).login(`adele${users}`, PASSWORD);
   const secrets = [PASSWORD, SECRET, 'a-secret-of-at-least-16-characters', '$argon2', '$2b$', chat.accessToken];
   secrets.push(tokens.accessToken, tokens.refreshToken, 'hash', 'sealed', 'totp');
   let records = 0;
@@ -215,7 +215,7 @@ describe('what an operator terminates (S-126)', () => {
   test("a chat client's session: its token is refused immediately, and other sessions stay", async () => {
     const { id, tokens } = await administrator();
     const chat = new ChatClient(service);
-    const { accessToken } = await chat.login(`adele${people}`, PASSWORD);
+    const { accessToken } = await chat.login(`adele${users}`, PASSWORD);
     const logout = { method: 'POST', headers: { authorization: `Bearer ${accessToken}` } };
     await finish(new AdminClient(service, await ownToken()), 'compat-sessions', id);
     expect(await chat.request('/logout', logout)).toMatchObject({ status: 401, body: { errcode: 'M_UNKNOWN_TOKEN' } });
@@ -232,7 +232,7 @@ describe('what an operator terminates (S-126)', () => {
 });
 
 /** Ends the user's only session of a kind. */
-async function finish(admin: AdminClient, kind: string, userId: string): Promise<AdminAnswer> {
+async function finish(admin: AdminClient, kind: string, userId: string): Promise<AdminResponse> {
   const [session] = (await admin.get(`${kind}?filter[user]=${userId}&filter[status]=active`)).body.data ?? [];
   return await admin.post(`${kind}/${session?.id}/finish`);
 }
@@ -258,9 +258,12 @@ describe('invalid input', () => {
     await sendRequest(service.address, { target: '/api/admin/v1/version', headers });
     for (const { method, target } of adminRoutes().filter(({ target: one }) => /\/[0-9A-Z]{26}/.test(one))) {
       if (target.includes('by-username')) continue;
-      const asked = target.replace(ABSENT, id);
-      const answer = await sendRequest(service.address, { method, target: asked, headers });
-      expect([asked, answer.status]).toEqual([asked, expect.toSatisfy((status) => status === 400 || status === 404)]);
+      const requested = target.replace(ABSENT, id);
+      const response = await sendRequest(service.address, { method, target: requested, headers });
+      expect([requested, response.status]).toEqual([
+        requested,
+        expect.toSatisfy((status) => status === 400 || status === 404),
+      ]);
       expect(service.requestLines().at(-1)?.queries).toBeLessThan(2);
     }
   });
@@ -280,13 +283,13 @@ describe('invalid input', () => {
     const before = await sql(service.database, 'select count(*)::int as count from users');
     const posts = ['users', `users/${id}/set-admin`, 'user-emails', `users/${id}/set-password`];
     for (const path of posts) {
-      const answer = await sendRequest(service.address, {
+      const response = await sendRequest(service.address, {
         method: 'POST',
         target: `/api/admin/v1/${path}`,
         headers: [...bearer(tokens.accessToken), ['Content-Type', 'application/json']],
         body,
       });
-      expect([path, answer.status]).toEqual([path, status]);
+      expect([path, response.status]).toEqual([path, status]);
     }
     expect(await sql(service.database, 'select count(*)::int as count from users')).toEqual(before);
   });
@@ -294,13 +297,13 @@ describe('invalid input', () => {
   test('a body of another content type is refused (S-161)', async () => {
     const headers = bearer(await ownToken());
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-      const answer = await sendRequest(service.address, {
+      const response = await sendRequest(service.address, {
         method: 'POST',
         target: '/api/admin/v1/users',
         headers: [...headers, ['Content-Type', type]],
         body: '{"username":"zed"}',
       });
-      expect([type, answer.status]).toEqual([type, 415]);
+      expect([type, response.status]).toEqual([type, 415]);
     }
   });
 
@@ -318,11 +321,11 @@ describe('invalid input', () => {
     'filter[__proto__]=x',
     'filter[constructor]=x',
   ])('the parameter %s is refused (S-160, S-162)', async (query) => {
-    const answer = await sendRequest(service.address, {
+    const response = await sendRequest(service.address, {
       target: `/api/admin/v1/user-sessions?${query.replaceAll(' ', '%20').replaceAll("'", '%27')}`,
       headers: bearer(await ownToken()),
     });
-    expect([query, answer.status]).toEqual([query, 400]);
+    expect([query, response.status]).toEqual([query, 400]);
   });
 
   test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('the time %s is accepted unchanged', async (time) => {
@@ -333,7 +336,7 @@ describe('invalid input', () => {
   test('wildcard characters match literally in a search (S-162)', async () => {
     const { id } = await administrator();
     const admin = new AdminClient(service, await ownToken());
-    const named = (await admin.get(`users?filter[search]=ADELE${people}`)).body.data;
+    const named = (await admin.get(`users?filter[search]=ADELE${users}`)).body.data;
     expect(named?.map((user) => user.id)).toEqual([id]);
     for (const search of ['%', '_____', '\\', "'; drop table users; --"]) {
       expect((await admin.get(`users?filter[search]=${encodeURIComponent(search)}`)).body.data).toEqual([]);

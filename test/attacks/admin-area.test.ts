@@ -10,7 +10,7 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 const EXCHANGER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
-let people = 0;
+let users = 0;
 
 const service = await sharedByTests(
   startService({
@@ -32,8 +32,8 @@ const service = await sharedByTests(
 );
 
 async function administrator(): Promise<{ readonly uuid: string; readonly area: AdminAreaBrowser }> {
-  people += 1;
-  const username = `admin${people}`;
+  users += 1;
+  const username = `admin${users}`;
   const id = parseId(await service.registerUser(username, PASSWORD, { canRequestAdmin: true })) ?? expect.fail('no ID');
   return { uuid: toUuid(id), area: await new AdminAreaBrowser(service).signIn(username, PASSWORD) };
 }
@@ -178,12 +178,12 @@ describe('a token of the area opens nothing but the admin API (S-193)', () => {
         where id = $1::uuid returning id`,
       [toUuid(ADMIN_AREA_CLIENT_ID)],
     );
-    const asked = await fetch(`${service.address}/graphql`, {
+    const requested = await fetch(`${service.address}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ query: '{ viewer { __typename } }' }),
     });
-    expect(asked.status).toBe(401);
+    expect(requested.status).toBe(401);
   });
 
   test('not the userinfo endpoint', async () => {

@@ -13,7 +13,7 @@ import { sql } from '../support/fixtures.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
 import { startService } from '../support/service.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
-import { type RawAnswer, type RawRequest, sendRequest } from './raw-http.ts';
+import { type RawRequest, type RawResponse, sendRequest } from './raw-http.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
@@ -21,7 +21,7 @@ const PASSWORD = 'correct horse battery staple';
 const ADMIN = 'urn:mas:admin';
 const HIGH_LIMIT = { burst: 1_000_000, per_second: 10_000 };
 
-interface Asked {
+interface Requested {
   readonly method: string;
   readonly target: string;
   /** The path template: `/api/admin/v1/users/{id}`. */
@@ -30,8 +30,8 @@ interface Asked {
   readonly body: unknown;
 }
 let application: ChatOAuthClient;
-let operations: readonly Asked[];
-let people = 0;
+let operations: readonly Requested[];
+let users = 0;
 
 const service = await sharedByTests(
   startService({
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 /** Reads the published API description, so that new operations are covered automatically. */
-async function describedOperations(): Promise<readonly Asked[]> {
+async function describedOperations(): Promise<readonly Requested[]> {
   const document = await (await fetch(`${service.address}/api/spec.json`)).json();
   return Object.entries<DescribedMethods>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => ({
@@ -71,8 +71,8 @@ interface DescribedMethods {
 }
 
 async function administrator() {
-  people += 1;
-  const username = `adele${people}`;
+  users += 1;
+  const username = `adele${users}`;
   const account = { username, password: PASSWORD };
   const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher });
   await change('users set can_request_admin = true', id);
@@ -86,8 +86,8 @@ async function change(what: string, id: string, column = 'id'): Promise<void> {
 
 const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('no id'));
 const accessToken = async (scope = `openid ${ADMIN}`) => {
-  const person = await administrator();
-  return { ...person, ...(await person.signIn(scope)) };
+  const user = await administrator();
+  return { ...user, ...(await user.signIn(scope)) };
 };
 const bearer = (token: string): [string, string][] => [['Authorization', `Bearer ${token}`]];
 
@@ -100,13 +100,13 @@ async function personalToken(scope = ADMIN): Promise<{ owner: UserId; actor: Use
   return { owner: owner.id, actor: actor.id, id, token: String(attributes['access_token']) };
 }
 
-async function askAll(more: Omit<RawRequest, 'target' | 'method'>, query = ''): Promise<[Asked, RawAnswer][]> {
-  const answers: [Asked, RawAnswer][] = [];
-  for (const asked of operations) {
-    const target = asked.target + query;
-    answers.push([asked, await sendRequest(service.address, { method: asked.method, target, ...more })]);
+async function askAll(more: Omit<RawRequest, 'target' | 'method'>, query = ''): Promise<[Requested, RawResponse][]> {
+  const responses: [Requested, RawResponse][] = [];
+  for (const requested of operations) {
+    const target = requested.target + query;
+    responses.push([requested, await sendRequest(service.address, { method: requested.method, target, ...more })]);
   }
-  return answers;
+  return responses;
 }
 
 type Refusal = Omit<RawRequest, 'target' | 'method'> & { readonly query?: string };
@@ -321,20 +321,27 @@ describe('every admin API operation, called by an authorized client', () => {
   });
 
   /** Sends a request. @returns for example `users: 404 not_found` */
-  async function answerTo({ method, path }: Asked, target: string, body?: string, type = JSON_TYPE): Promise<string> {
+  async function responseTo(
+    { method, path }: Requested,
+    target: string,
+    body?: string,
+    type = JSON_TYPE,
+  ): Promise<string> {
     const sent = body === undefined ? {} : { body };
-    const answer = await sendRequest(service.address, { method, target, headers: [...headers, type], ...sent });
-    const { errors } = JSON.parse(answer.body === '' ? '{}' : answer.body);
-    return `${method} ${path}: ${answer.status} ${errors?.[0].code}`;
+    const response = await sendRequest(service.address, { method, target, headers: [...headers, type], ...sent });
+    const { errors } = JSON.parse(response.body === '' ? '{}' : response.body);
+    return `${method} ${path}: ${response.status} ${errors?.[0].code}`;
   }
 
   const named = () => operations.filter(({ path }) => path.includes('{'));
-  const bodyOf = ({ body }: Asked) => (body === undefined ? undefined : JSON.stringify(body));
+  const bodyOf = ({ body }: Requested) => (body === undefined ? undefined : JSON.stringify(body));
 
   test('returns 404 for what does not exist', async () => {
     const done = actions().length;
-    const answers = await Promise.all(named().map((asked) => answerTo(asked, asked.target, bodyOf(asked))));
-    expect(answers).toEqual(named().map(({ method, path }) => `${method} ${path}: 404 not_found`));
+    const responses = await Promise.all(
+      named().map((requested) => responseTo(requested, requested.target, bodyOf(requested))),
+    );
+    expect(responses).toEqual(named().map(({ method, path }) => `${method} ${path}: 404 not_found`));
     expect(named().length).toBeGreaterThan(30);
     expect(actions().length).toBe(done);
   });
@@ -343,9 +350,11 @@ describe('every admin API operation, called by an authorized client', () => {
     'returns 400 for the malformed id %s',
     async (id) => {
       const byId = named().filter(({ path }) => path.includes('{id}'));
-      const target = ({ path }: Asked) => path.replace('{id}', id);
-      const answers = await Promise.all(byId.map((asked) => answerTo(asked, target(asked), bodyOf(asked))));
-      expect(answers).toEqual(byId.map(({ method, path }) => `${method} ${path}: 400 invalid_id`));
+      const target = ({ path }: Requested) => path.replace('{id}', id);
+      const responses = await Promise.all(
+        byId.map((requested) => responseTo(requested, target(requested), bodyOf(requested))),
+      );
+      expect(responses).toEqual(byId.map(({ method, path }) => `${method} ${path}: 400 invalid_id`));
     },
   );
 
@@ -354,14 +363,14 @@ describe('every admin API operation, called by an authorized client', () => {
     const done = actions().length;
     const taking = operations.filter(({ body }) => body !== undefined);
     expect(taking.length).toBeGreaterThan(10);
-    for (const asked of taking) {
-      const [, resource = ''] = /^\/api\/admin\/v1\/([\w-]+)\/\{/.exec(asked.path) ?? [];
-      const target = asked.path.replace('{id}', ids[resource] ?? ABSENT);
-      const name = `${asked.method} ${asked.path}`;
+    for (const requested of taking) {
+      const [, resource = ''] = /^\/api\/admin\/v1\/([\w-]+)\/\{/.exec(requested.path) ?? [];
+      const target = requested.path.replace('{id}', ids[resource] ?? ABSENT);
+      const name = `${requested.method} ${requested.path}`;
       for (const body of ['{', '[]', '"text"', 'null', '{"no_such_member":1}']) {
-        expect([body, await answerTo(asked, target, body)]).toEqual([body, `${name}: 400 invalid_request`]);
+        expect([body, await responseTo(requested, target, body)]).toEqual([body, `${name}: 400 invalid_request`]);
       }
-      const asText = await answerTo(asked, target, bodyOf(asked), ['Content-Type', 'text/plain']);
+      const asText = await responseTo(requested, target, bodyOf(requested), ['Content-Type', 'text/plain']);
       expect(asText).toBe(`${name}: 415 unsupported_media_type`);
     }
     expect(actions().length).toBe(done);
@@ -374,7 +383,7 @@ async function existing(): Promise<Readonly<Record<string, string>>> {
   const admin = new AdminClient(service, token);
   const made = await admin.post('user-registration-tokens', {});
   const client = await admin.post('oauth2-clients', { client_auth_method: 'client_secret_basic' });
-  const group = await admin.post('groups', { name: `crew ${people}` });
+  const group = await admin.post('groups', { name: `crew ${users}` });
   return {
     users: actor,
     groups: group.body.data?.id ?? '',

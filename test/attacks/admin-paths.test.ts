@@ -214,12 +214,12 @@ test('no operation, mutation or form grants it to those who do not have it', { t
   for (const { name, headers } of all) {
     for (const { id, method, target, body: own } of await adminRequests(maren)) {
       for (const body of [own, { ...own, ...WISHES }]) {
-        const answer = await sendRequest(service.address, {
+        const response = await sendRequest(service.address, {
           ...{ method, target },
           headers: [...headers, JSON_TYPE],
           body: JSON.stringify(body),
         });
-        expect([name, id, answer.status]).toEqual([name, id, expect.toBeOneOf([401, 403])]);
+        expect([name, id, response.status]).toEqual([name, id, expect.toBeOneOf([401, 403])]);
       }
     }
   }

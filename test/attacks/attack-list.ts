@@ -248,7 +248,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
 /** Tests of a fault that do not mention its number in their names. */
 export const FAULTS_TRIED_BY: Readonly<Record<number, readonly string[]>> = {
   1: ['test/faults/kill-9.test.ts', 'test/faults/two-instances.test.ts'],
-  2: ['test/faults/devices.test.ts', 'test/faults/lost-answer.test.ts', 'test/faults/upstream.test.ts'],
+  2: ['test/faults/devices.test.ts', 'test/faults/lost-response.test.ts', 'test/faults/upstream.test.ts'],
   3: ['test/faults/kill-9.test.ts', 'test/long-life/interrupted-migrations.test.ts'],
   7: ['tools/cluster/run.js'],
   10: ['src/platform/postgres/transactions.test.ts', 'test/faults/two-instances.test.ts'],

@@ -8,7 +8,7 @@ import { sql } from '../support/fixtures.ts';
 import { parseRequestLine } from '../support/log-expression.ts';
 import { RESOURCES, type ServiceOptions, startService, type TestService } from '../support/service.ts';
 import { bundleWorker } from '../support/worker-entry.ts';
-import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
+import { jsonOf, type RawRequest, type RawResponse, sendRequest, textMember } from './raw-http.ts';
 import { changedTables, TableReader, type TableStates } from './table-states.ts';
 
 export const ISSUER = 'https://auth.example.test/';
@@ -90,7 +90,7 @@ export interface HeldTokens {
   readonly code: string;
   readonly accessToken: string;
   readonly refreshToken: string;
-  readonly answer: RawAnswer;
+  readonly answer: RawResponse;
 }
 
 export interface AttackedOptions {
@@ -212,7 +212,7 @@ export class AttackedService {
       .map((route) => ({ ...route, target: route.path.replaceAll(/:\w+/g, UNKNOWN_ID).replace('*', 'x.css') }));
   }
 
-  async ask(request: RawRequest, at: TestService = this.service): Promise<RawAnswer> {
+  async ask(request: RawRequest, at: TestService = this.service): Promise<RawResponse> {
     return await sendRequest(at.address, request);
   }
 
@@ -222,7 +222,7 @@ export class AttackedService {
     form: Readonly<Record<string, string>> | string,
     authorization?: string,
     at?: TestService,
-  ): Promise<RawAnswer> {
+  ): Promise<RawResponse> {
     const headers: [string, string][] = [
       ['Content-Type', 'application/x-www-form-urlencoded'],
       ['X-Forwarded-For', this.newAddress()],
@@ -275,7 +275,7 @@ export class AttackedService {
     code: string,
     fields: Readonly<Record<string, string>> = {},
     at?: TestService,
-  ): Promise<RawAnswer> {
+  ): Promise<RawResponse> {
     const proof = asking.secret === undefined ? { client_id: asking.id, code_verifier: VERIFIER } : {};
     const base = { grant_type: 'authorization_code', code, redirect_uri: asking.callback };
     return await this.post('/oauth2/token', { ...base, ...proof, ...fields }, basic(asking), at);
@@ -286,12 +286,12 @@ export class AttackedService {
     refreshToken: string,
     fields: Readonly<Record<string, string>> = {},
     at?: TestService,
-  ): Promise<RawAnswer> {
+  ): Promise<RawResponse> {
     const proof = asking.secret === undefined ? { client_id: asking.id } : {};
     const base = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    const answer = await this.post('/oauth2/token', { ...base, ...proof, ...fields }, basic(asking), at);
-    if (answer.status === 200) this.held('', answer);
-    return answer;
+    const response = await this.post('/oauth2/token', { ...base, ...proof, ...fields }, basic(asking), at);
+    if (response.status === 200) this.held('', response);
+    return response;
   }
 
   /** Signs the browser's user in to a client. */
@@ -305,11 +305,11 @@ export class AttackedService {
   }
 
   /** Returns the tokens in a response. */
-  held(code: string, answer: RawAnswer): HeldTokens {
-    const accessToken = textMember(answer, 'access_token');
-    const refreshToken = textMember(answer, 'refresh_token');
+  held(code: string, response: RawResponse): HeldTokens {
+    const accessToken = textMember(response, 'access_token');
+    const refreshToken = textMember(response, 'refresh_token');
     this.secrets.add(accessToken).add(refreshToken);
-    return { code, accessToken, refreshToken, answer };
+    return { code, accessToken, refreshToken, answer: response };
   }
 
   /** Introspects a token as the homeserver. */

@@ -298,14 +298,14 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
       expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
       await browser.get(reauth);
       await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) });
-      const provenAt = attacked.clock.now() / 1000;
+      const verifiedAt = attacked.clock.now() / 1000;
       attacked.clock.advanceSeconds(5);
       // One reauthentication is enough.
       await browser.follow();
       const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
       attacked.secrets.add(code);
       const claims = decodeJwt(textMember(await attacked.exchange(C1, code), 'id_token'));
-      expect(claims['auth_time']).toBe(provenAt);
+      expect(claims['auth_time']).toBe(verifiedAt);
       // The next request requires reauthentication unless the last one is recent enough.
       await browser.get(attacked.authorizeUrl(C1, fields));
       const isYoung = fields['prompt'] === undefined && Number(fields['max_age']) >= 5;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser, Shown } from '../support/browser.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, SETTINGS } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const BANNED = '203.0.113.66';
 const PROGRAM = 'Mozilla/5.0 (compatible; BadBot/2.0)';
@@ -32,7 +32,7 @@ async function refusalsOf(work: () => Promise<unknown>): Promise<(readonly [stri
     .map((line) => [/code=(\w+)/.exec(line)?.[1] ?? '', /setting=(\w+)/.exec(line)?.[1] ?? ''] as const);
 }
 
-async function post(path: string, form: Readonly<Record<string, string>>, from: Origin): Promise<RawAnswer> {
+async function post(path: string, form: Readonly<Record<string, string>>, from: Origin): Promise<RawResponse> {
   return await attacked.ask({
     method: 'POST',
     target: path,
@@ -96,9 +96,9 @@ describe('a banned requester', () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.code(browser, C1);
     const refusals = await refusalsOf(async () => browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }), HERE));
-    const answer = new URL(browser.shown.location ?? '').searchParams;
-    expect(answer.get('error')).toBe('access_denied');
-    expect(answer.get('error_description')).not.toContain('banned_ips');
+    const response = new URL(browser.shown.location ?? '').searchParams;
+    expect(response.get('error')).toBe('access_denied');
+    expect(response.get('error_description')).not.toContain('banned_ips');
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
   });
 
@@ -115,8 +115,8 @@ describe('a banned requester', () => {
     const form = { grant_type: 'authorization_code', code, redirect_uri: C1.callback };
     const refusals = await refusalsOf(async () => {
       for (const from of [BY_ADDRESS, BY_PROGRAM]) {
-        const answer = await post('/oauth2/token', form, from);
-        expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'invalid_grant']);
+        const response = await post('/oauth2/token', form, from);
+        expect([response.status, jsonOf(response)['error']]).toEqual([400, 'invalid_grant']);
       }
     });
     expect(refusals).toEqual([
@@ -128,8 +128,8 @@ describe('a banned requester', () => {
 
   test('gets no client credentials token', async () => {
     const refusals = await refusalsOf(async () => {
-      const answer = await post('/oauth2/token', { grant_type: 'client_credentials' }, BY_PROGRAM);
-      expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'invalid_scope']);
+      const response = await post('/oauth2/token', { grant_type: 'client_credentials' }, BY_PROGRAM);
+      expect([response.status, jsonOf(response)['error']]).toEqual([400, 'invalid_scope']);
     });
     expect(refusals).toEqual([['requester_banned', 'banned_user_agents']]);
     expect((await post('/oauth2/token', { grant_type: 'client_credentials' }, {})).status).toBe(200);
@@ -157,8 +157,8 @@ describe('a banned requester', () => {
 
     const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
     const polls = await refusalsOf(async () => {
-      const answer = await post('/oauth2/token', form, BY_ADDRESS);
-      expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'access_denied']);
+      const response = await post('/oauth2/token', form, BY_ADDRESS);
+      expect([response.status, jsonOf(response)['error']]).toEqual([400, 'access_denied']);
     });
     expect(polls).toEqual([['requester_banned', 'banned_ips']]);
     expect((await post('/oauth2/token', form, {})).status).toBe(200);
@@ -170,7 +170,7 @@ describe('a banned requester', () => {
     attacked.secrets.add(registrationToken).add(textMember(registered, 'client_secret'));
     const id = textMember(registered, 'client_id');
     const refusals = await refusalsOf(async () => {
-      for (const answer of [
+      for (const response of [
         await sendJson('POST', '/oauth2/registration', METADATA, BY_ADDRESS),
         await sendJson(
           'PUT',
@@ -180,7 +180,7 @@ describe('a banned requester', () => {
           registrationToken,
         ),
       ]) {
-        expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'invalid_client_metadata']);
+        expect([response.status, jsonOf(response)['error']]).toEqual([400, 'invalid_client_metadata']);
       }
     });
     expect(refusals).toEqual([
@@ -210,7 +210,7 @@ async function sendJson(
   body: object,
   from: Origin,
   token?: string,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers: [string, string][] = [
     ['Content-Type', 'application/json'],
     ['X-Forwarded-For', from.address ?? attacked.newAddress()],

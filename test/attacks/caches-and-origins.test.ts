@@ -1,7 +1,7 @@
 /** Security 4.19: responses that reach another recipient through a shared cache or a page of another site. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, ISSUER } from './attacked-service.ts';
-import { headerOf, type RawAnswer } from './raw-http.ts';
+import { headerOf, type RawResponse } from './raw-http.ts';
 
 const attacked = attackedService();
 const SHARED = [
@@ -15,19 +15,23 @@ const SHARED = [
 /** Requests every route with its own method and with an unsupported one, and paths without a route. */
 async function askEverything(
   headers: readonly [string, string][] = [],
-): Promise<{ path: string; errorFormat: string; answer: RawAnswer }[]> {
-  const answers = [];
+): Promise<{ path: string; errorFormat: string; answer: RawResponse }[]> {
+  const responses = [];
   for (const { method, target, path, errorFormat } of attacked.routes()) {
     const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
     const body = method === 'POST' ? { headers: [type, ...headers], body: '' } : { headers };
-    answers.push({ path: `${method} ${path}`, errorFormat, answer: await attacked.ask({ method, target, ...body }) });
-    answers.push({ path: `PUT ${path}`, errorFormat, answer: await attacked.ask({ method: 'PUT', target, headers }) });
+    responses.push({ path: `${method} ${path}`, errorFormat, answer: await attacked.ask({ method, target, ...body }) });
+    responses.push({
+      path: `PUT ${path}`,
+      errorFormat,
+      answer: await attacked.ask({ method: 'PUT', target, headers }),
+    });
   }
   for (const target of ['/nowhere', '/oauth2/nowhere', '/.well-known/nowhere', '/_chat/client/v3/nowhere']) {
     const errorFormat = target === '/nowhere' ? 'page' : 'machine';
-    answers.push({ path: `GET ${target}`, errorFormat, answer: await attacked.ask({ target, headers }) });
+    responses.push({ path: `GET ${target}`, errorFormat, answer: await attacked.ask({ target, headers }) });
   }
-  return answers;
+  return responses;
 }
 
 describe('responses that shared caches may store (S-153)', () => {
@@ -51,9 +55,9 @@ describe('responses that shared caches may store (S-153)', () => {
     const plain = await attacked.ask({ target });
     expect(headerOf(plain, 'cache-control')).toMatch(/^public, max-age=\d+/);
     for (const header of POISON) {
-      const answer = await attacked.ask({ target, headers: [header] });
-      expect([header, answer.status, answer.body]).toEqual([header, 200, plain.body]);
-      expect([...answer.headers].filter(([name]) => name !== 'date')).toEqual(
+      const response = await attacked.ask({ target, headers: [header] });
+      expect([header, response.status, response.body]).toEqual([header, 200, plain.body]);
+      expect([...response.headers].filter(([name]) => name !== 'date')).toEqual(
         [...plain.headers].filter(([name]) => name !== 'date'),
       );
     }
@@ -71,12 +75,12 @@ describe('responses that shared caches may store (S-153)', () => {
   test('never set a cookie, show an error or depend on the caller', async () => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    for (const { path, answer } of await askEverything([['Cookie', cookie]])) {
-      const isShared = /^public/.test(headerOf(answer, 'cache-control') ?? '');
+    for (const { path, answer: response } of await askEverything([['Cookie', cookie]])) {
+      const isShared = /^public/.test(headerOf(response, 'cache-control') ?? '');
       if (!isShared) continue;
       const status = path === 'GET /.well-known/change-password' ? 303 : 200;
-      expect([path, answer.status, headerOf(answer, 'set-cookie')]).toEqual([path, status, undefined]);
-      expect(answer.body).not.toContain('amira');
+      expect([path, response.status, headerOf(response, 'set-cookie')]).toEqual([path, status, undefined]);
+      expect(response.body).not.toContain('amira');
     }
   });
 });
@@ -129,9 +133,9 @@ describe('requests from other origins (S-154)', () => {
         expect([path, headerOf(preflight, 'access-control-allow-methods')]).toEqual([path, expected?.methods]);
         expect([path, preflight.status]).toEqual([path, 204]);
         expect(attacked.service.requestLines().at(-1)?.queries, 'a preflight asks no database').toBe(0);
-        for (const answer of [simple, preflight]) {
-          expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
-          expect([...answer.headers.values()].flat().join(' ')).not.toContain('evil');
+        for (const response of [simple, preflight]) {
+          expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+          expect([...response.headers.values()].flat().join(' ')).not.toContain('evil');
         }
       }
     },
@@ -144,17 +148,17 @@ describe('requests from other origins (S-154)', () => {
       ['Cookie', cookie],
       ['Origin', 'https://evil.example'],
     ];
-    for (const { path, errorFormat, answer } of await askEverything(headers)) {
+    for (const { path, errorFormat, answer: response } of await askEverything(headers)) {
       if (errorFormat === 'page')
-        expect([path, headerOf(answer, 'access-control-allow-origin')]).toEqual([path, undefined]);
+        expect([path, headerOf(response, 'access-control-allow-origin')]).toEqual([path, undefined]);
     }
   });
 });
 
 describe('response headers (S-155)', () => {
   test('declare content type, framing and caching', async () => {
-    for (const { path, errorFormat, answer } of await askEverything()) {
-      const get = (name: string): string | undefined => headerOf(answer, name);
+    for (const { path, errorFormat, answer: response } of await askEverything()) {
+      const get = (name: string): string | undefined => headerOf(response, name);
       expect([path, get('x-content-type-options')]).toEqual([path, 'nosniff']);
       expect([path, get('strict-transport-security')]).toEqual([path, 'max-age=31536000']);
       expect([path, get('server'), get('x-powered-by')]).toEqual([path, undefined, undefined]);
@@ -162,7 +166,7 @@ describe('response headers (S-155)', () => {
         path,
         expect.stringMatching(errorFormat === 'page' ? /^same-origin$/ : /^(same|cross)-origin$/),
       ]);
-      if (answer.status >= 400) expect([path, get('cache-control')]).toEqual([path, 'no-store']);
+      if (response.status >= 400) expect([path, get('cache-control')]).toEqual([path, 'no-store']);
       if (!get('content-type')?.startsWith('text/html')) continue;
       expect([path, get('cache-control')]).toEqual([path, 'no-store']);
       expect([path, get('vary')]).toEqual([path, 'Accept-Language, Cookie']);
@@ -201,8 +205,8 @@ describe('response headers (S-155)', () => {
   });
 
   test('tokens and token metadata are not cached', async () => {
-    const { accessToken, answer } = await attacked.tokens(await attacked.signedIn('amira'), C1);
-    expect([headerOf(answer, 'cache-control'), headerOf(answer, 'pragma')]).toEqual(['no-store', 'no-cache']);
+    const { accessToken, answer: response } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    expect([headerOf(response, 'cache-control'), headerOf(response, 'pragma')]).toEqual(['no-store', 'no-cache']);
     const others = [
       await attacked.post('/oauth2/introspect', { token: accessToken }, basic(C1)),
       await attacked.ask({ target: '/oauth2/userinfo', headers: [['Authorization', `Bearer ${accessToken}`]] }),
@@ -225,8 +229,8 @@ test('private responses do not load as scripts or images of another site (S-156)
   ]);
   // A page that redefines the array constructor can read a top-level array.
   expect(info.body).toMatch(/^\{/);
-  for (const { path, answer } of await askEverything([['Accept', 'text/javascript, image/*']])) {
-    const type = headerOf(answer, 'content-type') ?? 'none';
+  for (const { path, answer: response } of await askEverything([['Accept', 'text/javascript, image/*']])) {
+    const type = headerOf(response, 'content-type') ?? 'none';
     expect([path, type]).toEqual([
       path,
       expect.stringMatching(

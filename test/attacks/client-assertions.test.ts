@@ -7,7 +7,7 @@ import { ASSERTION_TYPE, type AssertionParts, signAssertion } from '../support/c
 import { certificate, loopbackOutbound, startHttpsPeer } from '../support/https-peer.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { attackedService, C1, type HeldTokens, ISSUER, SETTINGS } from './attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { headerOf, jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const CJ = '01JD3Q5Z8W2N4K6M7P9R0S1TCJ';
 const CS = '01JD3Q5Z8W2N4K6M7P9R0S1TCS';
@@ -76,16 +76,16 @@ function forged(header: unknown, signer: Signer, clientId = CJ, payload?: string
   return `${content}.${Buffer.from(signer(content)).toString('base64url')}`;
 }
 
-async function ask(client_assertion: string, at = attacked.service): Promise<RawAnswer> {
+async function ask(client_assertion: string, at = attacked.service): Promise<RawResponse> {
   const form = { ...FORM, client_assertion_type: ASSERTION_TYPE, client_assertion };
   return await attacked.post('/oauth2/token', form, undefined, at);
 }
 
 async function expectRefused(client_assertion: string): Promise<void> {
-  const answer = await attacked.changingNothing(async () => await ask(client_assertion));
-  expect(answer.status).toBe(401);
-  expect(jsonOf(answer)).toEqual({ error: 'invalid_client', error_description: expect.any(String) });
-  expect(headerOf(answer, 'www-authenticate')).toMatch(/^Basic realm="/);
+  const response = await attacked.changingNothing(async () => await ask(client_assertion));
+  expect(response.status).toBe(401);
+  expect(jsonOf(response)).toEqual({ error: 'invalid_client', error_description: expect.any(String) });
+  expect(headerOf(response, 'www-authenticate')).toMatch(/^Basic realm="/);
 }
 
 test("accepts the client's own assertion, with the header that the attacks start from", async () => {
@@ -155,8 +155,8 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
   });
 
   test('kid of 64 KiB, which exceeds the form limit', async () => {
-    const answer = await ask(forged({ alg: 'ES256', kid: 'k'.repeat(65_536) }, withKey(own.privateKey)));
-    expect(answer.status).toBe(413);
+    const response = await ask(forged({ alg: 'ES256', kid: 'k'.repeat(65_536) }, withKey(own.privateKey)));
+    expect(response.status).toBe(413);
   });
 
   test.each<[string, string]>([
@@ -187,13 +187,13 @@ describe('a replayed valid assertion (S-33)', () => {
     await attacked.withSecondInstance(async (second) => {
       for (const parts of [{}, { clientId: CS, key: SECRET, header: {} }]) {
         const once = await assertion(parts);
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 20 }, (_, index) => ask(once, index % 2 === 0 ? second : attacked.service)),
         );
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-        const refused = answers.filter(({ status }) => status === 401);
+        expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+        const refused = responses.filter(({ status }) => status === 401);
         expect(refused).toHaveLength(19);
-        for (const answer of refused) expect(jsonOf(answer)['error']).toBe('invalid_client');
+        for (const response of refused) expect(jsonOf(response)['error']).toBe('invalid_client');
       }
     });
   });
@@ -216,11 +216,11 @@ describe('a replayed valid assertion (S-33)', () => {
     expect(jsonOf(introspected)['active']).toBe(true);
     const request = { redirect_uri: 'https://jwt.example/cb', response_type: 'code', scope: 'openid' };
     for (const path of ['/oauth2/introspect', '/oauth2/revoke', '/oauth2/par', '/oauth2/device']) {
-      const answer = await attacked.changingNothing(
+      const response = await attacked.changingNothing(
         async () => await attacked.post(path, { ...fields, ...request, token: refreshToken }),
       );
-      expect(answer.status).toBe(401);
-      expect(answer.body).not.toContain('active');
+      expect(response.status).toBe(401);
+      expect(response.body).not.toContain('active');
     }
   });
 });
@@ -254,9 +254,9 @@ describe('a JWT signed by this service is not accepted as another kind of proof 
   test('as an access token', async () => {
     for (const scheme of ['Bearer', 'DPoP']) {
       const headers: [string, string][] = [['Authorization', `${scheme} ${idToken}`]];
-      const answer = await attacked.ask({ target: '/oauth2/userinfo', headers });
-      expect(answer.status).toBe(401);
-      expect(answer.body).not.toContain('amira');
+      const response = await attacked.ask({ target: '/oauth2/userinfo', headers });
+      expect(response.status).toBe(401);
+      expect(response.body).not.toContain('amira');
     }
     const introspected = await attacked.introspect(idToken);
     expect(introspected).toEqual({ active: false });
@@ -268,8 +268,8 @@ describe('a JWT signed by this service is not accepted as another kind of proof 
     const other = [head, encode({ ...claims, aud: CJ }), signature].join('.');
     const unsigned = `${encode({ alg: 'none', typ: 'JWT' })}.${body}.`;
     for (const id_token_hint of [other, unsigned, `${head}.${body}.${encode('signature')}`]) {
-      const answer = await attacked.ask({ target: `/oauth2/logout?${new URLSearchParams({ id_token_hint })}` });
-      expect(answer.status).toBe(400);
+      const response = await attacked.ask({ target: `/oauth2/logout?${new URLSearchParams({ id_token_hint })}` });
+      expect(response.status).toBe(400);
     }
   });
 });

@@ -1,7 +1,7 @@
 /** Security 4.3: who may act as a client. If one of these fails, an attacker redeems codes and reads tokens. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, C2, CLIENT_SETTINGS, CP, P1 } from './attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer } from './raw-http.ts';
+import { headerOf, jsonOf, type RawResponse } from './raw-http.ts';
 
 /** Its secret contains characters that form encoding changes. */
 const CE = {
@@ -28,11 +28,11 @@ function encoded(text: string | Buffer): string {
   return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
-function expectRefused(answer: RawAnswer, status: number, error: string): void {
-  expect(answer.status).toBe(status);
-  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
-  expect(headerOf(answer, 'cache-control')).toBe('no-store');
-  if (status === 401) expect(headerOf(answer, 'www-authenticate')).toMatch(/^Basic realm="/);
+function expectRefused(response: RawResponse, status: number, error: string): void {
+  expect(response.status).toBe(status);
+  expect(jsonOf(response)).toEqual({ error, error_description: expect.any(String) });
+  expect(headerOf(response, 'cache-control')).toBe('no-store');
+  if (status === 401) expect(headerOf(response, 'www-authenticate')).toMatch(/^Basic realm="/);
 }
 
 describe('credentials that do not match the client (S-28)', () => {
@@ -62,8 +62,8 @@ describe('credentials that do not match the client (S-28)', () => {
   ];
   test.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
     await attacked.changingNothing(async () => {
-      const answer = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
-      expectRefused(answer, 401, 'invalid_client');
+      const response = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
+      expectRefused(response, 401, 'invalid_client');
     });
   });
 
@@ -79,8 +79,8 @@ describe('credentials that do not match the client (S-28)', () => {
     ['an assertion of another kind', { client_assertion: 'x', client_assertion_type: 'urn:evil' }, undefined],
   ])('%s: 400 invalid_request', async (_, fields, authorization) => {
     await attacked.changingNothing(async () => {
-      const answer = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
-      expectRefused(answer, 400, 'invalid_request');
+      const response = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
+      expectRefused(response, 400, 'invalid_request');
     });
   });
 
@@ -157,8 +157,8 @@ describe('a public client (S-29)', () => {
   test('gets no client credentials token, even with an empty secret', async () => {
     await attacked.changingNothing(async () => {
       for (const scope of ['', 'openid', 'urn:latchkey:admin']) {
-        const answer = await attacked.post('/oauth2/token', { ...FORM, scope, client_id: P1.id });
-        expectRefused(answer, 400, 'unauthorized_client');
+        const response = await attacked.post('/oauth2/token', { ...FORM, scope, client_id: P1.id });
+        expectRefused(response, 400, 'unauthorized_client');
         const withHeader = await attacked.post('/oauth2/token', { ...FORM, scope }, encoded(`${P1.id}:`));
         expectRefused(withHeader, 400, 'unauthorized_client');
       }
@@ -167,8 +167,8 @@ describe('a public client (S-29)', () => {
 });
 
 test('the key set contains only public members, each key with its use and id (S-37)', async () => {
-  const answer = await attacked.ask({ target: '/oauth2/keys.json' });
-  const { keys } = jsonOf(answer);
+  const response = await attacked.ask({ target: '/oauth2/keys.json' });
+  const { keys } = jsonOf(response);
   if (!Array.isArray(keys)) return expect.fail('no keys');
   expect(keys.length).toBeGreaterThan(0);
   for (const key of keys) {

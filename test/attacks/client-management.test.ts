@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, UNKNOWN_ID } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 
@@ -19,15 +19,15 @@ interface Victim extends AttackedClient<string> {
 
 async function registered(): Promise<Victim> {
   const headers: [string, string][] = [['Content-Type', 'application/json']];
-  const answer = await attacked.ask({
+  const response = await attacked.ask({
     method: 'POST',
     target: '/oauth2/registration',
     headers,
     body: JSON.stringify(BODY),
   });
-  const [secret, token] = [textMember(answer, 'client_secret'), textMember(answer, 'registration_access_token')];
+  const [secret, token] = [textMember(response, 'client_secret'), textMember(response, 'registration_access_token')];
   attacked.secrets.add(secret).add(token);
-  return { id: textMember(answer, 'client_id'), secret, token, callback: 'https://app.example/cb' };
+  return { id: textMember(response, 'client_id'), secret, token, callback: 'https://app.example/cb' };
 }
 
 async function manage(
@@ -36,7 +36,7 @@ async function manage(
   token: string,
   body?: object,
   at: TestService = attacked.service,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
   if (body !== undefined) headers.push(['Content-Type', 'application/json']);
   const text = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -49,9 +49,9 @@ test.each(['GET', 'PUT', 'DELETE'])('%s with the token of another client changes
   const body = method === 'PUT' ? { ...BODY, client_id: victim.id } : undefined;
   const stranger = await attacked.changingNothing(() => manage(method, UNKNOWN_ID, attacker.token, body));
   for (const token of [attacker.token, attacker.secret, victim.secret, accessToken, refreshToken]) {
-    const answer = await attacked.changingNothing(() => manage(method, victim.id, token, body));
-    expect(answer).toMatchObject({ status: 401 });
-    expect(answer.body, 'as if the client did not exist').toBe(stranger.body);
+    const response = await attacked.changingNothing(() => manage(method, victim.id, token, body));
+    expect(response).toMatchObject({ status: 401 });
+    expect(response.body, 'as if the client did not exist').toBe(stranger.body);
   }
 });
 
@@ -94,17 +94,17 @@ test.each<[string, (victim: Victim) => object]>([
 ])('with %s the client stays unchanged (S-55)', async (_, changes) => {
   const victim = await registered();
   const body = { ...BODY, client_id: victim.id, ...changes(victim) };
-  const answer = await attacked.changingNothing(() => manage('PUT', victim.id, victim.token, body));
-  expect(answer.status).toBe(400);
-  expect(['invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(answer)['error']);
+  const response = await attacked.changingNothing(() => manage('PUT', victim.id, victim.token, body));
+  expect(response.status).toBe(400);
+  expect(['invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(response)['error']);
 });
 
 test('a client gains no rights by updating its metadata (S-55)', async () => {
   const victim = await registered();
   const rights = { first_party: true, is_static: true, strict_auth_method: false, id_token_claims: false };
-  const answer = await manage('PUT', victim.id, victim.token, { ...BODY, client_id: victim.id, ...rights });
-  expect(answer.status).toBe(200);
-  for (const name of Object.keys(rights)) expect(jsonOf(answer)).not.toHaveProperty(name);
+  const response = await manage('PUT', victim.id, victim.token, { ...BODY, client_id: victim.id, ...rights });
+  expect(response.status).toBe(200);
+  for (const name of Object.keys(rights)) expect(jsonOf(response)).not.toHaveProperty(name);
   const browser = await attacked.signedIn('amira');
   await browser.open(attacked.authorizeUrl(victim));
   expect(browser.shown.text).toContain('This app registered itself.');
@@ -116,10 +116,10 @@ describe('concurrent requests on two instances (S-55)', () => {
       for (let round = 0; round < 20; round += 1) {
         const victim = await registered();
         const instances = [attacked.service, second, attacked.service, second];
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           instances.map((at) => manage('DELETE', victim.id, victim.token, undefined, at)),
         );
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401, 401, 401]);
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 401, 401, 401]);
       }
     });
   });
@@ -146,8 +146,8 @@ describe('concurrent requests on two instances (S-55)', () => {
         const body = { ...BODY, client_id: victim.id };
         await manage('PUT', victim.id, victim.token, { ...body, token_endpoint_auth_method: 'none' });
         const instances = [attacked.service, second, attacked.service, second];
-        const answers = await Promise.all(instances.map((at) => manage('PUT', victim.id, victim.token, body, at)));
-        const secrets = new Set(answers.map((answer) => textMember(answer, 'client_secret')));
+        const responses = await Promise.all(instances.map((at) => manage('PUT', victim.id, victim.token, body, at)));
+        const secrets = new Set(responses.map((response) => textMember(response, 'client_secret')));
         expect(secrets.size).toBe(1);
         for (const secret of secrets) attacked.secrets.add(secret);
       }

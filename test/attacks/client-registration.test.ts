@@ -6,7 +6,7 @@ import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Shown } from '../support/browser.ts';
 import { expectCleanPage } from '../support/clean-page.ts';
 import { attackedService, basic, CHALLENGE, P1, VERIFIER } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 // With the default limits.
 const attacked = attackedService({ rate_limiting: {} });
@@ -22,7 +22,7 @@ async function send(
   body: string | Buffer,
   type = 'application/json',
   address = attacked.newAddress(),
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers: [string, string][] = [
     ['Content-Type', type],
     ['X-Forwarded-For', address],
@@ -30,19 +30,19 @@ async function send(
   return await attacked.ask({ method: 'POST', target: '/oauth2/registration', headers, body });
 }
 
-async function register(members: object, address?: string): Promise<RawAnswer> {
+async function register(members: object, address?: string): Promise<RawResponse> {
   return await send(JSON.stringify({ ...BODY, ...members }), 'application/json', address);
 }
 
 async function expectRefused(members: object, code: string): Promise<void> {
-  const answer = await attacked.changingNothing(() => register(members));
-  expect(`${answer.status} ${String(jsonOf(answer)['error'])}`, JSON.stringify(members)).toBe(`400 ${code}`);
+  const response = await attacked.changingNothing(() => register(members));
+  expect(`${response.status} ${String(jsonOf(response)['error'])}`, JSON.stringify(members)).toBe(`400 ${code}`);
 }
 
 async function registered(members: object) {
-  const answer = await register(members);
-  expect(answer.status, answer.body).toBe(201);
-  const { client_id, client_secret } = jsonOf(answer);
+  const response = await register(members);
+  expect(response.status, response.body).toBe(201);
+  const { client_id, client_secret } = jsonOf(response);
   const secret = typeof client_secret === 'string' ? client_secret : undefined;
   if (secret !== undefined) attacked.secrets.add(secret);
   return { id: String(client_id), secret, callback: 'https://app.example/cb' };
@@ -114,15 +114,15 @@ test('a dynamically registered application gains no rights from its own metadata
   const POWERS = [admin, 'urn:mas:admin', 'urn:synapse:admin:*', 'urn:chat:client:api:*', `openid ${admin}`];
   for (const scope of POWERS) {
     await attacked.changingNothing(async () => {
-      const answer = await attacked.post('/oauth2/token', { grant_type: 'client_credentials', scope }, basic(client));
-      expect([answer.status, jsonOf(answer)['error']], scope).toEqual([400, 'invalid_scope']);
+      const response = await attacked.post('/oauth2/token', { grant_type: 'client_credentials', scope }, basic(client));
+      expect([response.status, jsonOf(response)['error']], scope).toEqual([400, 'invalid_scope']);
     });
   }
   const { accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
   await attacked.changingNothing(async () => {
     for (const token of [accessToken, refreshToken]) {
-      const answer = await attacked.post('/oauth2/introspect', { token }, basic(client));
-      expect(jsonOf(answer)).toEqual({ active: false });
+      const response = await attacked.post('/oauth2/introspect', { token }, basic(client));
+      expect(jsonOf(response)).toEqual({ active: false });
       const revoked = await attacked.post('/oauth2/revoke', { token }, basic(client));
       expect([revoked.status, jsonOf(revoked)['error']]).toEqual([400, 'unauthorized_client']);
     }
@@ -143,9 +143,9 @@ test('an ordinary user cannot grant such an application more rights than their o
   await browser.open(attacked.authorizeUrl(plain, { scope: `openid ${admin}` }));
   await browser.submit({ action: 'consent' }, { action: '/authorize' });
   const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
-  const answer = await attacked.exchange(plain, code, { code_verifier: VERIFIER });
-  expect(textMember(answer, 'scope')).toBe('openid');
-  attacked.secrets.add(textMember(answer, 'access_token'));
+  const response = await attacked.exchange(plain, code, { code_verifier: VERIFIER });
+  expect(textMember(response, 'scope')).toBe('openid');
+  attacked.secrets.add(textMember(response, 'access_token'));
 });
 
 describe('page URLs', () => {
@@ -203,9 +203,9 @@ describe('oversized and malformed bodies (S-51)', () => {
     ['a low surrogate', '{"client_name":"\\udc00"}', 400],
     ['a lone surrogate as a member name', `{"client_name#\\ud800":"x",${JSON.stringify(BODY).slice(1)}`, 400],
   ])('%s', async (_what, body, status) => {
-    const answer = await attacked.changingNothing(() => send(body));
-    expect(answer.status).toBe(status);
-    expect(['invalid_request', 'invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(answer)['error']);
+    const response = await attacked.changingNothing(() => send(body));
+    expect(response.status).toBe(status);
+    expect(['invalid_request', 'invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(response)['error']);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
@@ -216,11 +216,11 @@ describe('oversized and malformed bodies (S-51)', () => {
   );
 
   test('members named __proto__ and constructor do not alter any object', async () => {
-    const answer = await send(
+    const response = await send(
       `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},${JSON.stringify(BODY).slice(1)}`,
     );
-    expect(answer.status).toBe(201);
-    expect(jsonOf(answer)).not.toHaveProperty('polluted');
+    expect(response.status).toBe(201);
+    expect(jsonOf(response)).not.toHaveProperty('polluted');
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 });
@@ -259,9 +259,9 @@ test('the response reveals neither open and closed ports nor internal host names
   ] as const) {
     const bodies = new Set<string>();
     for (const host of hosts) {
-      const answer = await attacked.changingNothing(() => register({ [name]: `https://${host}/` }));
-      expect(answer.status, `${name} ${host}`).toBe(400);
-      bodies.add(answer.body);
+      const response = await attacked.changingNothing(() => register({ [name]: `https://${host}/` }));
+      expect(response.status, `${name} ${host}`).toBe(400);
+      bodies.add(response.body);
     }
     expect([...bodies], name).toHaveLength(1);
   }
@@ -297,29 +297,29 @@ describe('many registrations from one address (S-54)', () => {
   test('distinct registrations stop at the limit', async () => {
     const address = attacked.newAddress();
     const before = await attacked.count('oauth2_clients');
-    const answers: RawAnswer[] = [];
+    const responses: RawResponse[] = [];
     for (let index = 0; index < 100; index += 1)
-      answers.push(await register({ client_name: `Many ${index}` }, address));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90);
-    expect(answers.at(-1)?.headers.get('retry-after')).toEqual(['120']);
+      responses.push(await register({ client_name: `Many ${index}` }, address));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(90);
+    expect(responses.at(-1)?.headers.get('retry-after')).toEqual(['120']);
     expect((await attacked.count('oauth2_clients')) - before).toBe(10);
   });
 
   test('equal registrations stop at the limit as well, and create one client', async () => {
     const address = attacked.newAddress();
     const before = await attacked.count('oauth2_clients');
-    const answers: RawAnswer[] = [];
-    for (let index = 0; index < 30; index += 1) answers.push(await register({ client_name: 'Again' }, address));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index < 10 ? 201 : 429)));
-    expect(new Set(answers.slice(0, 10).map((answer) => jsonOf(answer)['client_id'])).size).toBe(1);
+    const responses: RawResponse[] = [];
+    for (let index = 0; index < 30; index += 1) responses.push(await register({ client_name: 'Again' }, address));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map((_, index) => (index < 10 ? 201 : 429)));
+    expect(new Set(responses.slice(0, 10).map((response) => jsonOf(response)['client_id'])).size).toBe(1);
     expect((await attacked.count('oauth2_clients')) - before).toBe(1);
   });
 
   test('equal registrations create one client, whatever their address', async () => {
     const before = await attacked.count('oauth2_clients');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => register({ client_name: 'Equal' })));
-    expect(new Set(answers.map((answer) => jsonOf(answer)['client_id'])).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => register({ client_name: 'Equal' })));
+    expect(new Set(responses.map((response) => jsonOf(response)['client_id'])).size).toBe(1);
     expect((await attacked.count('oauth2_clients')) - before).toBe(1);
   });
 });
@@ -394,7 +394,7 @@ describe('an application that impersonates another one (S-56)', () => {
 test('a dynamically registered client redeems a code with its verifier', async () => {
   const client = await registered({ client_name: 'Whole way' });
   const code = await attacked.code(await attacked.signedIn('bruno'), client, { code_challenge: CHALLENGE });
-  const answer = await attacked.exchange(client, code, { code_verifier: VERIFIER });
-  expect(answer.status).toBe(200);
-  attacked.secrets.add(textMember(answer, 'access_token'));
+  const response = await attacked.exchange(client, code, { code_verifier: VERIFIER });
+  expect(response.status).toBe(200);
+  attacked.secrets.add(textMember(response, 'access_token'));
 });

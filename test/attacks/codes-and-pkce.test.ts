@@ -17,16 +17,16 @@ import {
   UNKNOWN_ID,
   VERIFIER,
 } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 /** Keeps grants for longer than the browser remembers them. */
 const patient = attackedService({ oauth: { authorization_grant_ttl: '24h' } });
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
-function expectNoTokens(answer: RawAnswer, error = 'invalid_grant'): void {
-  expect(answer.status).toBe(400);
-  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
+function expectNoTokens(response: RawResponse, error = 'invalid_grant'): void {
+  expect(response.status).toBe(400);
+  expect(jsonOf(response)).toEqual({ error, error_description: expect.any(String) });
 }
 
 describe('an intercepted code', () => {
@@ -95,14 +95,14 @@ describe('an intercepted code', () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
       const sessions = await attacked.count('oauth2_sessions');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           attacked.exchange(C1, code, {}, index % 2 === 0 ? second : attacked.service),
         ),
       );
-      const won = answers.filter(({ status }) => status === 200);
+      const won = responses.filter(({ status }) => status === 200);
       expect(won).toHaveLength(1);
-      for (const answer of answers) if (answer.status !== 200) expectNoTokens(answer);
+      for (const response of responses) if (response.status !== 200) expectNoTokens(response);
       expect(await attacked.count('oauth2_sessions')).toBe(sessions + 1);
       const [winner] = won;
       const { accessToken } = attacked.held(code, winner ?? expect.fail('no winner'));
@@ -194,7 +194,7 @@ describe('PKCE', () => {
 describe('a request that awaits consent', () => {
   test('is decided by the user who saw the page, not by the next user of the same browser (S-24)', async () => {
     const browser = await attacked.signedIn('amira');
-    await asked(browser);
+    await requested(browser);
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     const consent = new URLSearchParams([...form.inputs, ['action', 'consent']]);
     await browser.get('/');
@@ -207,7 +207,7 @@ describe('a request that awaits consent', () => {
   });
 
   test('opened in another browser asks the user signed in there (S-24)', async () => {
-    const grant = await asked(await attacked.signedIn('amira'));
+    const grant = await requested(await attacked.signedIn('amira'));
     const other = await attacked.signedIn('bruno');
     // Bruno has already consented to this client. Only the browser that made the request may skip the consent page.
     await attacked.code(other, C3);
@@ -226,7 +226,7 @@ describe('a request that awaits consent', () => {
 
   test('decided by a form of another browser counts for that user only, never mixed (S-24)', async () => {
     const victim = await attacked.signedIn('amira');
-    const grant = await asked(victim);
+    const grant = await requested(victim);
     const seen = victim.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     const attacker = await attacked.signedIn('bruno');
     const decide = async (csrf: string, at: Browser) =>
@@ -284,7 +284,7 @@ describe('a request that awaits consent', () => {
     [61, true],
   ])(
     'opened by its ticket %i s after the POST, as from a stranger’s link: consent asked: %s (S-24)',
-    async (seconds, isAsked) => {
+    async (seconds, isRequested) => {
       const victim = await attacked.signedIn('amira');
       await attacked.code(victim, C3);
       const form = new URLSearchParams(attacked.authorizeUrl(C3).split('?')[1]);
@@ -292,29 +292,32 @@ describe('a request that awaits consent', () => {
       expect(location).toContain('bind=');
       attacked.clock.advanceSeconds(seconds);
       await victim.open(location);
-      expect(isConsent(victim.shown)).toBe(isAsked);
-      expect(victim.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
+      expect(isConsent(victim.shown)).toBe(isRequested);
+      expect(victim.shown.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
     },
   );
 
   test.each([
     [3599, false],
     [3601, true],
-  ])('made in this browser %i s ago, perhaps by another user: consent asked: %s (S-24)', async (seconds, isAsked) => {
-    await patient.code(await patient.signedIn('amira'), C3);
-    const browser = patient.browser();
-    await browser.get(patient.authorizeUrl(C3));
-    const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
-    patient.clock.advanceSeconds(seconds - 1);
-    await patient.signedIn('amira', browser);
-    await browser.open(`/authorize/${id}`);
-    expect(isConsent(browser.shown)).toBe(isAsked);
-    expect(browser.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
-  });
+  ])(
+    'made in this browser %i s ago, perhaps by another user: consent asked: %s (S-24)',
+    async (seconds, isRequested) => {
+      await patient.code(await patient.signedIn('amira'), C3);
+      const browser = patient.browser();
+      await browser.get(patient.authorizeUrl(C3));
+      const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+      patient.clock.advanceSeconds(seconds - 1);
+      await patient.signedIn('amira', browser);
+      await browser.open(`/authorize/${id}`);
+      expect(isConsent(browser.shown)).toBe(isRequested);
+      expect(browser.shown.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
+    },
+  );
 
   test('uses the stored consent: additional form fields change nothing (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
-    const grant = await asked(browser);
+    const grant = await requested(browser);
     await browser.submit(
       {
         action: 'consent',
@@ -328,14 +331,14 @@ describe('a request that awaits consent', () => {
     const callback = new URL(browser.shown.location ?? '');
     expect(callback.origin + callback.pathname).toBe(C3.callback);
     expect(callback.searchParams.get('state')).toBe('st');
-    const answer = await attacked.exchange(C3, callback.searchParams.get('code') ?? '');
-    expect(textMember(answer, 'scope')).toBe('openid email');
+    const response = await attacked.exchange(C3, callback.searchParams.get('code') ?? '');
+    expect(textMember(response, 'scope')).toBe('openid email');
     expect((await browser.get(`/consent/${grant}`)).status).toBe(409);
   });
 
   test('decided with another grant’s id, or with a client_id, affects neither grant (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
-    const grant = await asked(browser);
+    const grant = await requested(browser);
     await attacked.changingNothing(async () => {
       const unknown = await browser.submit({ action: 'consent', grant_id: UNKNOWN_ID }, { action: '/authorize' });
       expect(unknown).toMatchObject({ status: 404, location: undefined });
@@ -378,8 +381,8 @@ describe('a finished request (S-25)', () => {
       if (response_mode === 'form_post') await browser.follow();
       const { forms, location = ISSUER } = browser.shown;
       const { searchParams, hash } = new URL(location);
-      const answer = response_mode === 'fragment' ? new URLSearchParams(hash.slice(1)) : searchParams;
-      const code = forms[0]?.inputs.get('code') ?? answer.get('code') ?? expect.fail('no code');
+      const response = response_mode === 'fragment' ? new URLSearchParams(hash.slice(1)) : searchParams;
+      const code = forms[0]?.inputs.get('code') ?? response.get('code') ?? expect.fail('no code');
       const readers = [browser, await attacked.signedIn('bruno'), attacked.browser()];
       await attacked.changingNothing(async () => {
         for (const reader of readers) await expectNothing(reader, grant, code, 409);
@@ -391,7 +394,7 @@ describe('a finished request (S-25)', () => {
 
   test('that was deleted after expiry is unknown, and so is its code (S-25)', async () => {
     const browser = await attacked.signedIn('amira');
-    const grant = await asked(browser);
+    const grant = await requested(browser);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
     const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
     attacked.clock.advanceSeconds(8 * 86_400);
@@ -429,7 +432,7 @@ describe('the admin scope (S-27)', () => {
 });
 
 /** Opens a request without prior consent. @returns the pending grant of the current page */
-async function asked(browser: Browser): Promise<string> {
+async function requested(browser: Browser): Promise<string> {
   await browser.open(attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent' }));
   expect(isConsent(browser.shown)).toBe(true);
   return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';

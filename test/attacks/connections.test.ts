@@ -41,16 +41,16 @@ class UnfinishedBodies {
     const number = index % this.#addresses;
     const socket = connect({ port: this.#port, host: '127.0.0.1', localAddress: `127.0.2.${number + 1}` });
     this.#sockets.add(socket);
-    let answer = '';
+    let response = '';
     socket.setEncoding('latin1');
     socket.on('error', () => {});
     socket.on('data', (text: string) => {
-      answer += text;
+      response += text;
     });
     socket.on('close', () => {
       this.#sockets.delete(socket);
-      if (this.#isOver || answer === '') return;
-      const status = answer.slice('HTTP/1.1 '.length, 'HTTP/1.1 408'.length);
+      if (this.#isOver || response === '') return;
+      const status = response.slice('HTTP/1.1 '.length, 'HTTP/1.1 408'.length);
       if (status === '408') this.late += 1;
       else this.others.add(status);
       this.openOne(index);

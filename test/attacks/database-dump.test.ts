@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { openRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { SEALED_FIELDS } from '#domain/keys/sealed-fields.ts';
-import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
+import { sealAuthorizationSecrets, sealResponse } from '#domain/upstream/sealed-columns.ts';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
@@ -30,7 +30,7 @@ import {
   SETTINGS,
   VERIFIER,
 } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const WRONG_PASSWORD = 'what amira types by mistake';
 /** Shorter texts are not secrets and could match by accident. */
@@ -53,10 +53,10 @@ function remember(browser: Browser): void {
   for (const { inputs } of browser.shown.forms) secrets.add(inputs.get('csrf') ?? '');
 }
 
-function rememberTokens(answer: RawAnswer): RawAnswer {
-  expect(answer.status).toBe(200);
-  for (const name of ['access_token', 'refresh_token', 'id_token']) secrets.add(textMember(answer, name));
-  return answer;
+function rememberTokens(response: RawResponse): RawResponse {
+  expect(response.status).toBe(200);
+  for (const name of ['access_token', 'refresh_token', 'id_token']) secrets.add(textMember(response, name));
+  return response;
 }
 
 async function codeFrom(browser: Browser, address: string): Promise<string> {
@@ -180,7 +180,7 @@ async function registeredClient(browser: Browser): Promise<void> {
   const url = `${ISSUER}oauth2/token`;
   const proof = new ProofKey().proof({ url, now: attacked.clock.now(), claims: { jti: proofJti } });
   const grant = { grant_type: 'authorization_code', code, redirect_uri: C1.callback, code_verifier: VERIFIER };
-  const answer = await attacked.ask({
+  const response = await attacked.ask({
     method: 'POST',
     target: '/oauth2/token',
     headers: [
@@ -189,7 +189,7 @@ async function registeredClient(browser: Browser): Promise<void> {
     ],
     body: new URLSearchParams({ ...grant, ...assertion }).toString(),
   });
-  expect(jsonOf(rememberTokens(answer))).toMatchObject({ token_type: 'DPoP' });
+  expect(jsonOf(rememberTokens(response))).toMatchObject({ token_type: 'DPoP' });
   const managed = await attacked.ask({
     target: `/oauth2/registration/${id}`,
     headers: [['Authorization', `Bearer ${managementToken}`]],
@@ -208,10 +208,10 @@ async function chatClient(browser: Browser): Promise<void> {
     remember(browser);
     secrets.add(token);
     if (!isExchanged) continue;
-    const answer = await client.post('/login', { type: 'm.login.token', token, refresh_token: true });
-    const refreshToken = textOf(answer, 'refresh_token');
+    const response = await client.post('/login', { type: 'm.login.token', token, refresh_token: true });
+    const refreshToken = textOf(response, 'refresh_token');
     const refreshed = await client.post('/refresh', { refresh_token: refreshToken });
-    secrets.add(textOf(answer, 'access_token')).add(refreshToken);
+    secrets.add(textOf(response, 'access_token')).add(refreshToken);
     secrets.add(textOf(refreshed, 'access_token')).add(textOf(refreshed, 'refresh_token'));
   }
 }
@@ -246,7 +246,7 @@ async function upstreamSignIns(): Promise<void> {
     await attacked.change(
       `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, answer_sealed, created_at)
        values ($1::uuid, $2::uuid, sha256($3::text::bytea), $4::bytea, $5::bytea, $6::timestamptz)`,
-      [toUuid(id), provider, `state-of-${name}`, sealed, sealAnswer(keyRing, id, claims), new Date(now)],
+      [toUuid(id), provider, `state-of-${name}`, sealed, sealResponse(keyRing, id, claims), new Date(now)],
     );
   }
 }
@@ -428,8 +428,8 @@ async function present(value: string): Promise<readonly string[]> {
   };
   const ask = async (target: string, headers: [string, string][]) => await attacked.ask({ target, headers });
   for (const hint of ['access_token', 'refresh_token']) {
-    const answer = await attacked.post('/oauth2/introspect', { token: value, token_type_hint: hint }, basic(C1));
-    tried(`introspection as ${hint}`, jsonOf(answer)['active'] !== false);
+    const response = await attacked.post('/oauth2/introspect', { token: value, token_type_hint: hint }, basic(C1));
+    tried(`introspection as ${hint}`, jsonOf(response)['active'] !== false);
   }
   for (const fields of [
     { grant_type: 'refresh_token', refresh_token: value },
@@ -520,8 +520,8 @@ test('a secret moved to another client’s row authenticates nothing and is logg
   );
   for (const secret of [own.secret, foreign.secret]) {
     for (const { id, callback } of [own, foreign]) {
-      const answer = await attacked.post('/oauth2/introspect', { token: 'x' }, basic({ id, secret, callback }));
-      expect(answer.status).toBe(500);
+      const response = await attacked.post('/oauth2/introspect', { token: 'x' }, basic({ id, secret, callback }));
+      expect(response.status).toBe(500);
       const line = attacked.service.logLines().findLast((text) => text.includes(' ERROR error '));
       expect(line).toContain(`the stored secret of client ${id} cannot be decrypted`);
     }

@@ -8,7 +8,7 @@ import { cleanUpAll } from '../support/clean-up.ts';
 import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, P1, PN } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const TIMEOUT_MS = 120_000;
 const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
@@ -23,7 +23,7 @@ async function requestCodes(
   asking: AttackedClient,
   address = attacked.newAddress(),
   userAgent?: string,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers: [string, string][] = [FORM, ['X-Forwarded-For', address]];
   if (userAgent !== undefined) headers.push(['User-Agent', userAgent]);
   const authorization = basic(asking);
@@ -34,13 +34,13 @@ async function requestCodes(
 }
 
 async function codes(userAgent?: string): Promise<Codes> {
-  const answer = await requestCodes(C1, attacked.newAddress(), userAgent);
-  const deviceCode = textMember(answer, 'device_code');
+  const response = await requestCodes(C1, attacked.newAddress(), userAgent);
+  const deviceCode = textMember(response, 'device_code');
   attacked.secrets.add(deviceCode);
-  return { deviceCode, userCode: textMember(answer, 'user_code') };
+  return { deviceCode, userCode: textMember(response, 'user_code') };
 }
 
-async function poll(asking: AttackedClient, deviceCode: string, at?: TestService): Promise<RawAnswer> {
+async function poll(asking: AttackedClient, deviceCode: string, at?: TestService): Promise<RawResponse> {
   const own = asking.secret === undefined ? { client_id: asking.id } : {};
   const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode, ...own };
   return await attacked.post('/oauth2/token', form, basic(asking), at);
@@ -73,8 +73,8 @@ async function refuse(browser: Browser, userCode: string): Promise<void> {
   expect(browser.shown.status).toBe(303);
 }
 
-function errorsOf(answers: readonly RawAnswer[]): unknown[] {
-  return answers.map((answer) => jsonOf(answer)['error'] ?? answer.status);
+function errorsOf(responses: readonly RawResponse[]): unknown[] {
+  return responses.map((response) => jsonOf(response)['error'] ?? response.status);
 }
 
 describe('user codes (S-114)', () => {
@@ -115,14 +115,14 @@ describe('user codes (S-114)', () => {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers: [string, string][] = [FORM, ['Cookie', cookie], ['X-Forwarded-For', '203.0.113.99']];
     await attacked.withSecondInstance(async (second) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const body = new URLSearchParams({ csrf, code: 'CCCC-CCCC' }).toString();
           const at = index % 2 === 0 ? attacked.service : second;
           return await attacked.ask({ method: 'POST', target: '/link', headers, body }, at);
         }),
       );
-      const tried = answers.filter((answer) => answer.body.toString().includes('data-error-code="invalid_code"'));
+      const tried = responses.filter((response) => response.body.toString().includes('data-error-code="invalid_code"'));
       expect(tried).toHaveLength(10);
     });
   });
@@ -158,22 +158,22 @@ describe('polls (S-115)', () => {
     const { deviceCode, userCode } = await codes();
     await confirm(await attacked.signedIn('amira'), userCode);
     await attacked.withSecondInstance(async (second) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from(
           { length: 50 },
           async (_, index) => await poll(C1, deviceCode, index % 2 === 0 ? undefined : second),
         ),
       );
-      for (const answer of answers.filter(({ status }) => status === 200)) attacked.held('', answer);
-      expect(errorsOf(answers).toSorted()).toEqual([200, ...new Array(49).fill('invalid_grant')]);
+      for (const response of responses.filter(({ status }) => status === 200)) attacked.held('', response);
+      expect(errorsOf(responses).toSorted()).toEqual([200, ...new Array(49).fill('invalid_grant')]);
     });
     expect(await attacked.count('oauth2_device_code_grants where oauth2_session_id is not null')).toBeGreaterThan(0);
   });
 
   test('twenty at once before a decision: one is accepted, the others get slow_down (S-115)', async () => {
     const { deviceCode } = await codes();
-    const answers = await Promise.all(Array.from({ length: 20 }, async () => await poll(C1, deviceCode)));
-    expect(errorsOf(answers).toSorted()).toEqual(['authorization_pending', ...new Array(19).fill('slow_down')]);
+    const responses = await Promise.all(Array.from({ length: 20 }, async () => await poll(C1, deviceCode)));
+    expect(errorsOf(responses).toSorted()).toEqual(['authorization_pending', ...new Array(19).fill('slow_down')]);
   });
 
   test('by another client do not affect the code (S-115)', async () => {
@@ -196,8 +196,8 @@ describe('polls (S-115)', () => {
         [{ ...form, client_id: C1.id }, undefined],
         [form, basic({ ...C1, secret: C2.secret })],
       ] as const) {
-        const answer = await attacked.post('/oauth2/token', fields, authorization);
-        expect([answer.status, jsonOf(answer)['error']]).toEqual([401, 'invalid_client']);
+        const response = await attacked.post('/oauth2/token', fields, authorization);
+        expect([response.status, jsonOf(response)['error']]).toEqual([401, 'invalid_client']);
       }
     });
     expect(attacked.held('', await poll(C1, deviceCode)).accessToken).not.toBe('');
@@ -261,9 +261,9 @@ describe('decisions (S-100, S-116, S-117)', () => {
         }),
       );
     });
-    const answered = 'oauth2_device_code_grants where (fulfilled_at is null) <> (rejected_at is null)';
+    const responded = 'oauth2_device_code_grants where (fulfilled_at is null) <> (rejected_at is null)';
     expect(
-      await attacked.count(`${answered} and expires_at > '${new Date(attacked.clock.now()).toISOString()}'`),
+      await attacked.count(`${responded} and expires_at > '${new Date(attacked.clock.now()).toISOString()}'`),
     ).toBeGreaterThan(0);
     expect(
       await attacked.count('oauth2_device_code_grants where fulfilled_at is not null and rejected_at is not null'),
@@ -309,18 +309,18 @@ describe('decisions (S-100, S-116, S-117)', () => {
     attacked.clock.advanceSeconds(180);
     const { path, csrf } = await openDevice(victim, userCode);
     for (const shown of ['Firefox', 'Linux', '3 minutes ago']) expect(victim.shown.text).toContain(shown);
-    const answer = { action: 'consent', confirm_device: 'on' };
+    const response = { action: 'consent', confirm_device: 'on' };
     const stranger = attacked.browser();
     await enter(stranger, userCode);
     await attacked.changingNothing(async () => {
       for (const wrong of ['', 'x', csrf.slice(1)]) {
-        await victim.post(path, new URLSearchParams({ ...answer, csrf: wrong }));
+        await victim.post(path, new URLSearchParams({ ...response, csrf: wrong }));
         expect(victim.shown).toMatchObject({ status: 403, location: undefined });
       }
       // The code was entered in this browser too, but it has no session.
       await stranger.get(path);
       expect(new URL(stranger.shown.location ?? '').pathname).toBe('/login');
-      await stranger.post(path, new URLSearchParams({ ...answer, csrf }));
+      await stranger.post(path, new URLSearchParams({ ...response, csrf }));
       expect(stranger.shown.status === 403 || stranger.shown.location?.includes('/login')).toBe(true);
     });
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);

@@ -56,10 +56,10 @@ describe.each([
       client_id: WORKER,
       client_secret: SECRET,
     };
-    const forPerson = { grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri: CALLBACK };
+    const forUser = { grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri: CALLBACK };
     tokens = {
       '/api/admin/v1/users/by-username/amira?x=1': await bound(forAdmin),
-      '/graphql': await bound({ ...forPerson, client_id: SPA }),
+      '/graphql': await bound({ ...forUser, client_id: SPA }),
     };
   });
   afterAll(async () => await service.stop());
@@ -106,10 +106,10 @@ describe.each([
 
     test('is accepted once with a proof', async () => {
       const dpop = good();
-      const answer = await call(path, `DPoP ${accessToken()}`, dpop);
-      expect(answer.status, answer.body).toBe(200);
-      expect(answer.body).toContain('amira');
-      expect(answer.headers.has('dpop-nonce')).toBe(dpop_require_nonce);
+      const response = await call(path, `DPoP ${accessToken()}`, dpop);
+      expect(response.status, response.body).toBe(200);
+      expect(response.body).toContain('amira');
+      expect(response.headers.has('dpop-nonce')).toBe(dpop_require_nonce);
       const again = await call(path, `DPoP ${accessToken()}`, dpop);
       expect(again).toMatchObject({
         status: 401,
@@ -119,9 +119,9 @@ describe.each([
 
     test('is refused as a bearer token, and the challenge names the DPoP scheme', async () => {
       for (const dpop of [undefined, good()]) {
-        const answer = await call(path, `Bearer ${accessToken()}`, dpop);
-        expect(answer.status).toBe(401);
-        expect(answer.challenge).toMatch(/^DPoP error="invalid_token", algs="[^"]*ES256[^"]*"$/);
+        const response = await call(path, `Bearer ${accessToken()}`, dpop);
+        expect(response.status).toBe(401);
+        expect(response.challenge).toMatch(/^DPoP error="invalid_token", algs="[^"]*ES256[^"]*"$/);
       }
     });
 
@@ -134,23 +134,23 @@ describe.each([
       ['with an old proof', () => good({ now: Date.now() - 120_000 })],
       ['with a proof of another type', () => good({ header: { typ: 'jwt' } })],
     ])('is refused %s', async (_what, dpop) => {
-      const answer = await call(path, `DPoP ${accessToken()}`, dpop());
-      expect(answer.status).toBe(401);
-      expect(answer.challenge).toMatch(/^DPoP error="invalid_dpop_proof", algs="[^"]*ES256[^"]*"$/);
+      const response = await call(path, `DPoP ${accessToken()}`, dpop());
+      expect(response.status).toBe(401);
+      expect(response.challenge).toMatch(/^DPoP error="invalid_dpop_proof", algs="[^"]*ES256[^"]*"$/);
     });
 
     test('is refused with a proof of another key', async () => {
-      const answer = await call(path, `DPoP ${accessToken()}`, good({}, attacker));
-      expect(answer).toMatchObject({
+      const response = await call(path, `DPoP ${accessToken()}`, good({}, attacker));
+      expect(response).toMatchObject({
         status: 401,
         challenge: expect.stringMatching(/^DPoP error="invalid_token", algs=/),
       });
     });
 
     test.runIf(dpop_require_nonce)('requires a nonce', async () => {
-      const answer = await call(path, `DPoP ${accessToken()}`, good({ claims: { nonce: undefined } }));
-      expect(answer).toMatchObject({ status: 401, challenge: expect.stringMatching(/^DPoP error="use_dpop_nonce"/) });
-      expect(answer.headers.get('dpop-nonce')).toBeTruthy();
+      const response = await call(path, `DPoP ${accessToken()}`, good({ claims: { nonce: undefined } }));
+      expect(response).toMatchObject({ status: 401, challenge: expect.stringMatching(/^DPoP error="use_dpop_nonce"/) });
+      expect(response.headers.get('dpop-nonce')).toBeTruthy();
     });
   });
 
@@ -162,8 +162,8 @@ describe.each([
     });
     const { access_token: accessToken } = JSON.parse(await response.text());
     const path = '/api/admin/v1/site-config';
-    const answer = await call(path, `DPoP ${accessToken}`, proof(path, { method: 'GET', accessToken }));
-    expect(answer).toMatchObject({ status: 401, challenge: expect.stringMatching(/^DPoP error="invalid_token"/) });
+    const result = await call(path, `DPoP ${accessToken}`, proof(path, { method: 'GET', accessToken }));
+    expect(result).toMatchObject({ status: 401, challenge: expect.stringMatching(/^DPoP error="invalid_token"/) });
     expect((await call(path, `Bearer ${accessToken}`)).status).toBe(200);
   });
 });

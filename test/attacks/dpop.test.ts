@@ -13,7 +13,7 @@ import { sql } from '#test/support/fixtures.ts';
 import {
   basic,
   CLIENT_SECRET,
-  type MachineAnswer,
+  type MachineResponse,
   member,
   type OAuthService,
   startOAuthService,
@@ -66,7 +66,7 @@ interface Sent {
   readonly at?: OAuthService;
 }
 
-async function token(form: Readonly<Record<string, string>>, sent: Sent = {}): Promise<MachineAnswer> {
+async function token(form: Readonly<Record<string, string>>, sent: Sent = {}): Promise<MachineResponse> {
   const { proof = proofFor(TOKEN_URL), client = open, at = service } = sent;
   const isPublic = client === open;
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -95,12 +95,12 @@ async function codeForm(client = open, more: { scope?: readonly string[]; dpopKe
 }
 
 async function boundSession(client = open): Promise<{ accessToken: string; refreshToken: string }> {
-  const answer = await token(await codeForm(client), { client });
-  expect(answer.body).toMatchObject({ token_type: 'DPoP' });
-  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  const response = await token(await codeForm(client), { client });
+  expect(response.body).toMatchObject({ token_type: 'DPoP' });
+  return { accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }
 
-async function userinfo(accessToken: string, scheme: string, proof?: string, at = service): Promise<MachineAnswer> {
+async function userinfo(accessToken: string, scheme: string, proof?: string, at = service): Promise<MachineResponse> {
   const headers = { authorization: `${scheme} ${accessToken}`, ...(proof === undefined ? {} : { dpop: proof }) };
   return await at.request('/oauth2/userinfo', { headers });
 }
@@ -122,7 +122,7 @@ function resourceProof(accessToken: string, changes: Partial<WantedProof> = {}, 
   return proofFor(USERINFO_URL, { method: 'GET', accessToken, ...changes }, by);
 }
 
-async function refresh(refreshToken: string, sent: Sent = {}): Promise<MachineAnswer> {
+async function refresh(refreshToken: string, sent: Sent = {}): Promise<MachineResponse> {
   return await token({ grant_type: 'refresh_token', refresh_token: refreshToken }, sent);
 }
 
@@ -150,9 +150,9 @@ describe('a bound access token', () => {
       await inForm(),
       await userinfo(accessToken, 'DPoP', resourceProof(accessToken, {}, attacker)),
     ];
-    for (const answer of attempts) {
-      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
-      expect(answer.headers.get('www-authenticate')).toMatch(/DPoP .*algs="RS256 .*ES256/);
+    for (const response of attempts) {
+      expect(response).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+      expect(response.headers.get('www-authenticate')).toMatch(/DPoP .*algs="RS256 .*ES256/);
     }
   });
 
@@ -186,9 +186,9 @@ describe('a bound access token', () => {
       `${resourceProof(accessToken)}, ${resourceProof(accessToken)}`,
     ];
     for (const proof of wrong) {
-      const answer = await userinfo(accessToken, 'DPoP', proof);
-      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_dpop_proof' } });
-      expect(answer.headers.get('www-authenticate')).toMatch(/^DPoP error="invalid_dpop_proof", algs="/);
+      const response = await userinfo(accessToken, 'DPoP', proof);
+      expect(response).toMatchObject({ status: 401, body: { error: 'invalid_dpop_proof' } });
+      expect(response.headers.get('www-authenticate')).toMatch(/^DPoP error="invalid_dpop_proof", algs="/);
     }
   });
 
@@ -228,18 +228,18 @@ describe('a bound access token', () => {
   test('accepts one of twenty concurrent uses of a proof on two instances (S-48)', async () => {
     const { accessToken } = await boundSession();
     const proof = resourceProof(accessToken);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         return await userinfo(accessToken, 'DPoP', proof, index % 2 === 0 ? service : second);
       }),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test('an unbound token is refused with the DPoP scheme', async () => {
-    const answer = await token(await codeForm(), NO_PROOF);
-    expect(answer.body).toMatchObject({ token_type: 'Bearer' });
-    const accessToken = member(answer, 'access_token');
+    const response = await token(await codeForm(), NO_PROOF);
+    expect(response.body).toMatchObject({ token_type: 'Bearer' });
+    const accessToken = member(response, 'access_token');
     const refused = await userinfo(accessToken, 'DPoP', resourceProof(accessToken));
     expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
     expect((await userinfo(accessToken, 'Bearer')).status).toBe(200);
@@ -289,13 +289,13 @@ describe('the session of a public client that started with a proof', () => {
 
   test('issues one pair for twenty concurrent refreshes on two instances, each with its proof', async () => {
     const { refreshToken } = await boundSession();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         return await refresh(refreshToken, { at: index % 2 === 0 ? service : second });
       }),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(new Set(answers.map((answer) => member(answer, 'access_token'))).size).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    expect(new Set(responses.map((response) => member(response, 'access_token'))).size).toBe(1);
   });
 });
 
@@ -317,10 +317,10 @@ describe('a confidential client', () => {
   });
 
   test('gets bound client credentials tokens', async () => {
-    const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
-    expect(answer.body).toMatchObject({ token_type: 'DPoP' });
+    const response = await token({ grant_type: 'client_credentials' }, { client: confidential });
+    expect(response.body).toMatchObject({ token_type: 'DPoP' });
     expect(service.lastRequest().queries).toBe(2);
-    expect((await service.introspect(member(answer, 'access_token'))).body).toMatchObject({
+    expect((await service.introspect(member(response, 'access_token'))).body).toMatchObject({
       token_type: 'DPoP',
       cnf: { jkt: key.thumbprint },
       sub: confidential,
@@ -344,15 +344,15 @@ describe('homeserver scopes', () => {
   const CHAT = ['openid', 'urn:chat:client:api:*'];
 
   test('come with an unbound token, whose session refreshes without proof (RFC 9449 5)', async () => {
-    const answer = await token(await codeForm(open, { scope: CHAT }));
-    expect(answer.body).toMatchObject({ token_type: 'Bearer' });
-    expect((await userinfo(member(answer, 'access_token'), 'Bearer')).status).toBe(200);
-    expect((await refresh(member(answer, 'refresh_token'), NO_PROOF)).body).toMatchObject({ token_type: 'Bearer' });
+    const response = await token(await codeForm(open, { scope: CHAT }));
+    expect(response.body).toMatchObject({ token_type: 'Bearer' });
+    expect((await userinfo(member(response, 'access_token'), 'Bearer')).status).toBe(200);
+    expect((await refresh(member(response, 'refresh_token'), NO_PROOF)).body).toMatchObject({ token_type: 'Bearer' });
   });
 
   test('are refused for a client that only accepts bound tokens', async () => {
-    const answer = await token(await codeForm(boundOnly, { scope: CHAT }), { client: boundOnly });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const response = await token(await codeForm(boundOnly, { scope: CHAT }), { client: boundOnly });
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });
 });
 
@@ -427,12 +427,12 @@ describe('nonces (oauth.dpop_require_nonce)', () => {
   test('are required, issued, and valid for five minutes on every instance with the setting', async () => {
     const form = { grant_type: 'client_credentials' };
     const at = { at: strict, client: confidential };
-    const asked = await token(form, at);
-    expect(asked).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
-    const nonce = asked.headers.get('dpop-nonce') ?? '';
-    const answer = await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce }) });
-    expect(answer.status).toBe(200);
-    const nextNonce = answer.headers.get('dpop-nonce') ?? '';
+    const requested = await token(form, at);
+    expect(requested).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+    const nonce = requested.headers.get('dpop-nonce') ?? '';
+    const response = await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce }) });
+    expect(response.status).toBe(200);
+    const nextNonce = response.headers.get('dpop-nonce') ?? '';
     expect(nextNonce).not.toBe('');
     service.clock.advanceSeconds(300);
     expect((await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce }) })).status).toBe(200);
@@ -443,24 +443,24 @@ describe('nonces (oauth.dpop_require_nonce)', () => {
 
   test.each(['', 'x', 'AAAA', 'A'.repeat(5000)])('that are invented are refused: %.20s (S-48)', async (nonce) => {
     const proof = proofFor(TOKEN_URL, { nonce });
-    const answer = await token({ grant_type: 'client_credentials' }, { at: strict, client: confidential, proof });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+    const response = await token({ grant_type: 'client_credentials' }, { at: strict, client: confidential, proof });
+    expect(response).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
   });
 
   test('are required at userinfo with a challenge', async () => {
     const { accessToken } = await boundSession();
-    const asked = await userinfo(accessToken, 'DPoP', resourceProof(accessToken), strict);
-    expect(asked).toMatchObject({ status: 401, body: { error: 'use_dpop_nonce' } });
-    expect(asked.headers.get('www-authenticate')).toMatch(/^DPoP error="use_dpop_nonce", algs="/);
-    expect(asked.headers.get('access-control-expose-headers')).toContain('DPoP-Nonce');
-    const nonce = asked.headers.get('dpop-nonce') ?? '';
-    const answer = await userinfo(accessToken, 'DPoP', resourceProof(accessToken, { nonce }), strict);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('dpop-nonce')).not.toBeNull();
+    const requested = await userinfo(accessToken, 'DPoP', resourceProof(accessToken), strict);
+    expect(requested).toMatchObject({ status: 401, body: { error: 'use_dpop_nonce' } });
+    expect(requested.headers.get('www-authenticate')).toMatch(/^DPoP error="use_dpop_nonce", algs="/);
+    expect(requested.headers.get('access-control-expose-headers')).toContain('DPoP-Nonce');
+    const nonce = requested.headers.get('dpop-nonce') ?? '';
+    const response = await userinfo(accessToken, 'DPoP', resourceProof(accessToken, { nonce }), strict);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('dpop-nonce')).not.toBeNull();
   });
 
   test('are not required without the setting', async () => {
-    const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
-    expect(answer.headers.get('dpop-nonce')).toBeNull();
+    const response = await token({ grant_type: 'client_credentials' }, { client: confidential });
+    expect(response.headers.get('dpop-nonce')).toBeNull();
   });
 });

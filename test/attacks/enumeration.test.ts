@@ -42,17 +42,17 @@ describe('signing in with a wrong password', () => {
 
   test('at the chat login route has the same cost and answer for every kind of account, and for unknown ones (S-85)', async () => {
     const chat = new ChatClient(attacked.service);
-    const answers = [];
+    const responses = [];
     for (const username of NAMES) {
       const before = hashes.started.length;
       const { status, text } = await chat.tryLogin(username, 'wrong');
       const { queries } = attacked.service.requestLines().at(-1) ?? expect.fail('no line');
-      answers.push({ started: hashes.started.slice(before), queries, status, text });
+      responses.push({ started: hashes.started.slice(before), queries, status, text });
     }
-    const text = answers[0]?.text ?? expect.fail('no answer');
+    const text = responses[0]?.text ?? expect.fail('no answer');
     expect(JSON.parse(text)).toMatchObject({ errcode: 'M_FORBIDDEN' });
     const started = ['$argon2id$v=19$m=19456,t=7,p=1'];
-    expect(answers).toEqual(NAMES.map(() => ({ started, queries: 2, status: 403, text })));
+    expect(responses).toEqual(NAMES.map(() => ({ started, queries: 2, status: 403, text })));
   });
 
   test('reveals a lock or deactivation to a chat client only after the right password (S-80)', async () => {
@@ -62,8 +62,8 @@ describe('signing in with a wrong password', () => {
       ['dana', 403, 'M_USER_DEACTIVATED'],
     ] as const) {
       expect((await chat.tryLogin(username, 'wrong')).body['errcode']).toBe('M_FORBIDDEN');
-      const answer = await chat.tryLogin(username, PASSWORD);
-      expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
+      const response = await chat.tryLogin(username, PASSWORD);
+      expect([response.status, response.body['errcode']]).toEqual([status, errcode]);
     }
     expect(await attacked.count('compat_sessions')).toBe(0);
   });
@@ -112,13 +112,13 @@ describe('record identifiers (S-83)', () => {
   test('that are unknown, malformed or of another kind get the same 404 without any name', async () => {
     const reader = await attacked.signedIn('bruno');
     for (const path of ['/authorize/', '/consent/']) {
-      const answers = [];
+      const responses = [];
       for (const id of [UNKNOWN_ID, C1.id, 'x', `${UNKNOWN_ID}0`, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) {
         const shown = await reader.get(path + id);
         expect([id, shown.status]).toEqual([id, 404]);
-        answers.push(comparable(shown));
+        responses.push(comparable(shown));
       }
-      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      for (const response of responses) expect(response).toEqual(responses[0]);
     }
   });
 
@@ -143,15 +143,15 @@ describe('record identifiers (S-83)', () => {
 });
 
 test('webfinger answers the same for existing and unknown accounts (S-86)', async () => {
-  const answers = [];
+  const responses = [];
   for (const name of ['amira', 'nobody', 'lena']) {
     const resource = `acct:${name}@example.test`;
-    const answer = await attacked.ask({ target: `/.well-known/webfinger?resource=${encodeURIComponent(resource)}` });
-    expect(headerOf(answer, 'content-type')).toBe('application/jrd+json');
+    const response = await attacked.ask({ target: `/.well-known/webfinger?resource=${encodeURIComponent(resource)}` });
+    expect(headerOf(response, 'content-type')).toBe('application/jrd+json');
     expect(attacked.service.requestLines().at(-1)).toMatchObject({ status: 200, queries: 0 });
-    answers.push(answer.body.replace(resource, 'RESOURCE'));
+    responses.push(response.body.replace(resource, 'RESOURCE'));
   }
-  expect(new Set(answers).size).toBe(1);
+  expect(new Set(responses).size).toBe(1);
 });
 
 /** Returns the comparable parts of a response: all except dates, sealed values and request IDs. */

@@ -49,7 +49,7 @@ describe('request heads that are too large (S-140)', () => {
     ['a target of 64 KiB', `GET /${'x'.repeat(65_536)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     ['a target of 9 KiB', `GET /${'x'.repeat(9000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 414],
   ])('%s: refused', async (_, bytes, status) => {
-    expect((await sendBytes(attacked.service.address, bytes)).map((answer) => answer.status)).toEqual([status]);
+    expect((await sendBytes(attacked.service.address, bytes)).map((response) => response.status)).toEqual([status]);
   });
 
   test.each([
@@ -76,8 +76,8 @@ describe('bodies that are too large, too long or misdeclared (S-141)', () => {
   test('with a Content-Length of 1 GB: refused before a byte is read, at every form', async () => {
     for (const { path, type } of posts()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000000000\r\n\r\n`;
-      const answers = await sendBytes(attacked.service.address, head);
-      expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
+      const responses = await sendBytes(attacked.service.address, head);
+      expect([path, responses.map(({ status }) => status)]).toEqual([path, [413]]);
     }
   });
 
@@ -85,8 +85,8 @@ describe('bodies that are too large, too long or misdeclared (S-141)', () => {
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
     for (const { path, type } of posts()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const answers = await sendBytes(attacked.service.address, head + chunk.repeat(path === '/graphql' ? 9 : 3));
-      expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
+      const responses = await sendBytes(attacked.service.address, head + chunk.repeat(path === '/graphql' ? 9 : 3));
+      expect([path, responses.map(({ status }) => status)]).toEqual([path, [413]]);
     }
   });
 
@@ -98,8 +98,8 @@ describe('bodies that are too large, too long or misdeclared (S-141)', () => {
           ['Content-Type', type],
           ['Content-Encoding', coding],
         ];
-        const answer = await attacked.ask({ method: 'POST', target: path, headers, body: Buffer.alloc(1000, 0x1f) });
-        expect([path, answer.status]).toEqual([path, 415]);
+        const response = await attacked.ask({ method: 'POST', target: path, headers, body: Buffer.alloc(1000, 0x1f) });
+        expect([path, response.status]).toEqual([path, 415]);
       }
     },
   );
@@ -107,8 +107,8 @@ describe('bodies that are too large, too long or misdeclared (S-141)', () => {
   test('at the chat sign-out: authentication comes first, and nothing is read without it', async () => {
     for (const path of ['logout', 'logout/all']) {
       const head = `POST /_chat/client/v3/${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
-      const answers = await sendBytes(attacked.service.address, head);
-      expect([path, answers.map(({ status }) => status)]).toEqual([path, [401]]);
+      const responses = await sendBytes(attacked.service.address, head);
+      expect([path, responses.map(({ status }) => status)]).toEqual([path, [401]]);
     }
   });
 
@@ -117,9 +117,9 @@ describe('bodies that are too large, too long or misdeclared (S-141)', () => {
     const body = 'grant_type=client_credentials';
     await attacked.changingNothing(async () => {
       const cut = await sendBytes(attacked.service.address, `${head}Content-Length: 5\r\n\r\n${body}`);
-      for (const answer of cut) expect(answer.status).toBe(400);
+      for (const response of cut) expect(response.status).toBe(400);
       const short = await sendBytes(attacked.service.address, `${head}Content-Length: 5000\r\n\r\n${body}`);
-      for (const answer of short) expect([400, 408]).toContain(answer.status);
+      for (const response of short) expect([400, 408]).toContain(response.status);
     });
   });
 });
@@ -142,15 +142,15 @@ describe('150 concurrent sign-ins with long passwords (S-143)', () => {
       expect((await attacked.introspect(accessToken))['active']).toBe(true);
       expect((await attacked.ask({ target: '/health' })).status).toBe(200);
     }
-    const answers = await signingIn;
-    for (const answer of answers) {
-      expect([200, 503]).toContain(answer.status);
-      expect(answer.errorCodes).toEqual([answer.status === 200 ? 'invalid_credentials' : 'overloaded']);
-      if (answer.status === 503) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    const responses = await signingIn;
+    for (const response of responses) {
+      expect([200, 503]).toContain(response.status);
+      expect(response.errorCodes).toEqual([response.status === 200 ? 'invalid_credentials' : 'overloaded']);
+      if (response.status === 503) expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     }
-    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(0);
+    expect(responses.filter(({ status }) => status === 503).length).toBeGreaterThan(0);
     expect(hashes.most).toBe(2);
-    expect(hashes.started.length - hashed).toBe(answers.filter(({ status }) => status === 200).length);
+    expect(hashes.started.length - hashed).toBe(responses.filter(({ status }) => status === 200).length);
     const lines = attacked.service.requestLines().slice(from);
     const waited = lines.filter(({ path, status }) => path === '/login' && status === 200);
     const machines = lines.filter(({ path }) => path !== '/login');
@@ -222,8 +222,8 @@ describe('text that is crafted to be slow to parse (S-144)', () => {
       500,
       LOGGED,
     );
-    const answer = await attacked.ask({ target: '/login', headers: [headerOfSize(500)] });
-    expect(headerOf(answer, 'content-language')).toBe('en');
+    const response = await attacked.ask({ target: '/login', headers: [headerOfSize(500)] });
+    expect(headerOf(response, 'content-language')).toBe('en');
   });
 });
 

@@ -4,7 +4,7 @@ import type { Shown } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
 import { type AttackedClient, attackedService, C1, CHALLENGE, CP, P1, PN } from './attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { headerOf, jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const STARTS = 1000;
 const HOUR = 3600;
@@ -13,9 +13,9 @@ const TIMEOUT_MS = 120_000;
 /** Uses the default limits. The limits of `attackedService` are generous. */
 const attacked = attackedService({ rate_limiting: {} }, { arePasswordsChosen: true });
 
-function counted(answers: readonly Shown[]): Record<number, number> {
+function counted(responses: readonly Shown[]): Record<number, number> {
   const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -24,14 +24,14 @@ describe('1,000 authorization requests from one address (S-95)', () => {
 
   test('by GET and by POST: 100 are stored, the others get 429', { timeout: TIMEOUT_MS }, async () => {
     const before = await attacked.count('oauth2_authorization_grants');
-    const answers = [];
+    const responses = [];
     for (let count = 0; count < STARTS; count += 1) {
       const url = attacked.authorizeUrl(C1, { state: `start-${count}` });
       const browser = attacked.browser({ address });
       const form = new URLSearchParams(url.split('?')[1]);
-      answers.push(count % 2 === 0 ? await browser.get(url) : await browser.post('/authorize', form));
+      responses.push(count % 2 === 0 ? await browser.get(url) : await browser.post('/authorize', form));
     }
-    expect(counted(answers)).toEqual({ 303: 100, 429: STARTS - 100 });
+    expect(counted(responses)).toEqual({ 303: 100, 429: STARTS - 100 });
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
   });
 
@@ -54,7 +54,7 @@ describe('unused pushed requests from one address (S-95)', () => {
   const address = '203.0.113.11';
   const parameters = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
-  async function push(asking: AttackedClient, from: string = address): Promise<RawAnswer> {
+  async function push(asking: AttackedClient, from: string = address): Promise<RawResponse> {
     // Long enough for the rate limit of one client to refill by one.
     attacked.clock.advanceSeconds(0.1);
     const credentials = asking.secret === undefined ? {} : { client_secret: asking.secret };
@@ -143,13 +143,13 @@ describe('1,000 registrations from one address (S-95)', () => {
     const browser = attacked.browser({ address });
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
-    const answers = [];
+    const responses = [];
     for (let count = 0; count < STARTS; count += 1) {
       const fields = { csrf, username: `someone-${count}`, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
-      answers.push(await browser.post('/register/password', new URLSearchParams(fields)));
+      responses.push(await browser.post('/register/password', new URLSearchParams(fields)));
     }
-    expect(counted(answers)).toEqual({ 200: STARTS - 3, 303: 3 });
-    for (const { status, errorCodes } of answers.slice(3)) {
+    expect(counted(responses)).toEqual({ 200: STARTS - 3, 303: 3 });
+    for (const { status, errorCodes } of responses.slice(3)) {
       expect([status, errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
     }
     expect(await attacked.count('user_registrations')).toBe(3);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, C2, ISSUER, PASSWORD, SIGNED_OUT } from './attacked-service.ts';
-import { headerOf, type RawAnswer, textMember } from './raw-http.ts';
+import { headerOf, type RawResponse, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 const ORIGIN = new URL(ISSUER).origin;
@@ -146,10 +146,10 @@ test('an image, script or frame of another site does not reveal who is signed in
   for (const path of paths) {
     for (const destination of ['iframe', 'image', 'script', 'object', 'embed']) {
       const embed = { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' };
-      const answers = [await signedIn.get(path, embed), await stranger.get(path, embed)];
-      for (const answer of answers) {
-        expect([path, answer.status, answer.body, answer.location]).toEqual([path, 403, '', undefined]);
-        expect(answer.headers['set-cookie']).toBeUndefined();
+      const responses = [await signedIn.get(path, embed), await stranger.get(path, embed)];
+      for (const response of responses) {
+        expect([path, response.status, response.body, response.location]).toEqual([path, 403, '', undefined]);
+        expect(response.headers['set-cookie']).toBeUndefined();
       }
     }
   }
@@ -242,8 +242,8 @@ test('only pages set cookies: sealed, host-only, with a path, HttpOnly; API clie
       ['Cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')],
       ['Content-Type', FORM_TYPE],
     ];
-    const answer = await attacked.ask({ method, target: path, headers, ...(method === 'POST' ? { body: '' } : {}) });
-    const lines = setCookies(answer);
+    const response = await attacked.ask({ method, target: path, headers, ...(method === 'POST' ? { body: '' } : {}) });
+    const lines = setCookies(response);
     if (errorFormat !== 'page') expect([path, lines]).toEqual([path, []]);
     sent.push({ path, lines });
   }
@@ -310,8 +310,12 @@ test('opening /logout does not sign out, whatever the method (S-67)', async () =
   await attacked.changingNothing(async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       const cookie = `__Host-latchkey_session=${browser.cookies.get('__Host-latchkey_session')}`;
-      const answer = await attacked.ask({ method, target: '/logout?scope=everywhere', headers: [['Cookie', cookie]] });
-      expect([method, setCookies(answer).some((line) => line.startsWith('__Host-latchkey_session='))]).toEqual([
+      const response = await attacked.ask({
+        method,
+        target: '/logout?scope=everywhere',
+        headers: [['Cookie', cookie]],
+      });
+      expect([method, setCookies(response).some((line) => line.startsWith('__Host-latchkey_session='))]).toEqual([
         method,
         false,
       ]);
@@ -324,33 +328,33 @@ test('opening /logout does not sign out, whatever the method (S-67)', async () =
 /** Returns the browser of `amira`, who has signed in to C1, and her ID token. */
 async function signedInAtClient(): Promise<{ browser: Browser; hint: string }> {
   const browser = await attacked.signedIn('amira');
-  const { answer } = await attacked.tokens(browser, C1);
-  return { browser, hint: textMember(answer, 'id_token') };
+  const { answer: response } = await attacked.tokens(browser, C1);
+  return { browser, hint: textMember(response, 'id_token') };
 }
 
 test('a link to /oauth2/logout from another site does not sign out without asking (S-67)', async () => {
   const { browser, hint } = await signedInAtClient();
   const { hint: foreign } = await signedInAtClient();
-  const { answer } = await attacked.tokens(await attacked.signedIn('bruno'), C1);
+  const { answer: response } = await attacked.tokens(await attacked.signedIn('bruno'), C1);
   const crossSite = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
   await attacked.changingNothing(async () => {
-    const hints = [undefined, foreign, textMember(answer, 'id_token')];
+    const hints = [undefined, foreign, textMember(response, 'id_token')];
     for (const fields of hints.map((text) => (text === undefined ? {} : { id_token_hint: text }))) {
-      const asked = await browser.get(`/oauth2/logout?${new URLSearchParams(fields)}`, crossSite);
-      expect(asked.status).toBe(200);
-      expect(asked.forms.map(({ action }) => action)).toEqual(['/logout']);
+      const requested = await browser.get(`/oauth2/logout?${new URLSearchParams(fields)}`, crossSite);
+      expect(requested.status).toBe(200);
+      expect(requested.forms.map(({ action }) => action)).toEqual(['/logout']);
       const posted = await browser.post('/oauth2/logout', new URLSearchParams(fields), crossSite);
       expect((await browser.get(posted.location ?? '')).status).toBe(200);
     }
-    const proven = `/oauth2/logout?${new URLSearchParams({ id_token_hint: hint })}`;
+    const verified = `/oauth2/logout?${new URLSearchParams({ id_token_hint: hint })}`;
     for (const headers of [
       { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-dest': 'image', 'sec-fetch-site': 'cross-site' },
       { 'sec-purpose': 'prefetch;prerender' },
     ]) {
-      expect((await browser.get(proven, headers)).status).toBe(403);
+      expect((await browser.get(verified, headers)).status).toBe(403);
     }
-    expect((await browser.head(proven)).status).toBe(405);
+    expect((await browser.head(verified)).status).toBe(405);
   });
   expect((await browser.get('/')).text).toContain('amira');
 });
@@ -371,12 +375,14 @@ test('signing out is not an open redirect: it only redirects to a registered URI
     ]) {
       for (const proof of [{ id_token_hint: hint }, { client_id: C1.id }, { id_token_hint: hint, client_id: C1.id }]) {
         const fields = new URLSearchParams({ ...proof, post_logout_redirect_uri: address });
-        const answers = [
+        const responses = [
           await browser.get(`/oauth2/logout?${fields}`),
           await browser.post('/oauth2/logout', fields),
           await attacked.browser().get(`/oauth2/logout?${fields}`),
         ];
-        expect(answers.map(({ status, location }) => [status, location])).toEqual(answers.map(() => [400, undefined]));
+        expect(responses.map(({ status, location }) => [status, location])).toEqual(
+          responses.map(() => [400, undefined]),
+        );
       }
     }
     const unnamed = new URLSearchParams({ post_logout_redirect_uri: SIGNED_OUT });
@@ -400,9 +406,9 @@ test('an altered ID token is not accepted as a hint (S-36)', async () => {
   });
 });
 
-function setCookies(answer: RawAnswer): readonly string[] {
-  if (headerOf(answer, 'set-cookie') !== undefined) expect(headerOf(answer, 'cache-control')).toBe('no-store');
-  return answer.headers.get('set-cookie') ?? [];
+function setCookies(response: RawResponse): readonly string[] {
+  if (headerOf(response, 'set-cookie') !== undefined) expect(headerOf(response, 'cache-control')).toBe('no-store');
+  return response.headers.get('set-cookie') ?? [];
 }
 
 /** Opens a consent page and leaves it pending. @returns its grant */

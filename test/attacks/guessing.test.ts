@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { changePassword } from '../support/account-operations.ts';
 import type { Browser } from '../support/browser.ts';
-import { type ChatAnswer, ChatClient } from '../support/chat-client.ts';
+import { ChatClient, type ChatResponse } from '../support/chat-client.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
 import { attackedService, C1, PASSWORD } from './attacked-service.ts';
 
@@ -35,7 +35,7 @@ async function guessInChat(fields: Readonly<Record<string, unknown>>, address = 
   return await new ChatClient(attacked.service).post('/login', body, { 'x-forwarded-for': address });
 }
 
-function outcome({ status, body }: ChatAnswer): unknown[] {
+function outcome({ status, body }: ChatResponse): unknown[] {
   return [status, body['errcode']];
 }
 

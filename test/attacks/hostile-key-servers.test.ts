@@ -79,7 +79,7 @@ const MIXED = json(
     right,
   ),
 );
-const asked = new Map<string, number>();
+const requested = new Map<string, number>();
 
 const db = await sharedByTests(createTestDatabase());
 const peer = await sharedByTests(
@@ -89,9 +89,9 @@ const peer = await sharedByTests(
       held.push(response);
       return;
     }
-    asked.set(name, (asked.get(name) ?? 0) + 1);
-    const answer = SERVERS[name] ?? (name === 'mixed' ? MIXED : GOOD);
-    answer(request, response);
+    requested.set(name, (requested.get(name) ?? 0) + 1);
+    const result = SERVERS[name] ?? (name === 'mixed' ? MIXED : GOOD);
+    result(request, response);
   }),
 );
 const service = await sharedByTests(
@@ -120,15 +120,15 @@ test('hostile key sets are refused and fetched once a minute, while other client
   const hostile = Promise.all(clients.map(async (clientId) => await ask(clientId)));
   const served = await ask(good);
   expect(served.status).toBe(200);
-  const answers = await hostile;
-  for (const [index, answer] of answers.entries()) {
-    expect([names[index], answer.status, answer.body['error']]).toEqual([names[index], 401, 'invalid_client']);
-    expect(answer.text).not.toMatch(/169\.254|500|peer\.example/);
+  const responses = await hostile;
+  for (const [index, response] of responses.entries()) {
+    expect([names[index], response.status, response.body['error']]).toEqual([names[index], 401, 'invalid_client']);
+    expect(response.text).not.toMatch(/169\.254|500|peer\.example/);
   }
   const again = await Promise.all(clients.map(async (clientId) => await ask(clientId)));
   expect(again.map(({ status }) => status)).toEqual(names.map(() => 401));
-  expect([...asked.values()]).toEqual([...asked.keys()].map(() => 1));
-  expect(asked.size).toBe(names.length + 1);
+  expect([...requested.values()]).toEqual([...requested.keys()].map(() => 1));
+  expect(requested.size).toBe(names.length + 1);
   expect((await ask(good)).status).toBe(200);
 });
 
@@ -141,7 +141,7 @@ test('only the usable keys of a set count, and unusable ones do not affect them 
   ] as const) {
     await expect(signedBy(clientId, key, alg)).resolves.toBe(401);
   }
-  expect(asked.get('mixed')).toBe(1);
+  expect(requested.get('mixed')).toBe(1);
 });
 
 /** Signs an assertion, also with keys that a library would reject. @returns the status */
@@ -174,10 +174,10 @@ test('few requests wait for a slow key server, per set and in total, and other c
   let refused = 0;
   const waiting = clients.flatMap((clientId) =>
     Array.from({ length: 40 }, async () => {
-      const answer = await ask(clientId);
-      if (answer.status !== 503) return answer.status;
-      expect(answer.body['error']).toBe('temporarily_unavailable');
-      expect(answer.headers.get('retry-after')).toBe('5');
+      const response = await ask(clientId);
+      if (response.status !== 503) return response.status;
+      expect(response.body['error']).toBe('temporarily_unavailable');
+      expect(response.headers.get('retry-after')).toBe('5');
       refused += 1;
       return 503;
     }),

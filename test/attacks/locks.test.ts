@@ -5,7 +5,7 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
-import { type ChatAnswer, ChatClient, textOf } from '../support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '../support/chat-client.ts';
 import { agreeToSso, loginTokenOf, ssoPath } from '../support/chat-sso.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
@@ -65,9 +65,9 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     const before = await issued();
     const held = await hold(change);
-    const answer = await held.commitDuring(attacked.exchange(C1, code));
+    const response = await held.commitDuring(attacked.exchange(C1, code));
     expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   });
 
   test('of the creation of a code, by remembered consent: stores none', async () => {
@@ -109,11 +109,11 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])(
       attacked.secrets.add(token);
       const before = await issued();
       const held = await hold(change);
-      const answer = await held.commitDuring(
+      const response = await held.commitDuring(
         new ChatClient(attacked.service).post('/login', { type: 'm.login.token', token }),
       );
       expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
-      expect(answer.status).toBeOneOf([401, 403]);
+      expect(response.status).toBeOneOf([401, 403]);
     });
   },
 );
@@ -125,9 +125,9 @@ describe('the end of a session that commits in the middle (S-102)', () => {
   async function expectNothingIssued(refreshToken: string): Promise<void> {
     const before = await tokensOf(refreshToken);
     const held = await hold(END, [sha256(refreshToken)]);
-    const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
+    const response = await held.commitDuring(attacked.refresh(C1, refreshToken));
     expect(await tokensOf(refreshToken)).toBe(before);
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   }
 
   async function tokensOf(refreshToken: string): Promise<number> {
@@ -173,8 +173,8 @@ describe('a change of the account that commits in the middle (S-102)', () => {
     async (_, change) => {
       const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
       const held = await hold(change);
-      const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
-      const pair = answer.status === 200 ? attacked.held('', answer) : undefined;
+      const response = await held.commitDuring(attacked.refresh(C1, refreshToken));
+      const pair = response.status === 200 ? attacked.held('', response) : undefined;
       for (const token of pair === undefined ? [refreshToken] : [pair.accessToken, pair.refreshToken]) {
         expect(await attacked.introspect(token)).toEqual({ active: false });
       }
@@ -189,7 +189,7 @@ describe('chat clients, while a change commits during the request (S-102)', () =
   const chat = () => new ChatClient(attacked.service);
   const tokens = async () =>
     (await attacked.count('compat_access_tokens')) + (await attacked.count('compat_refresh_tokens'));
-  const refresh = (token: string): Promise<ChatAnswer> => chat().post('/refresh', { refresh_token: token });
+  const refresh = (token: string): Promise<ChatResponse> => chat().post('/refresh', { refresh_token: token });
 
   async function begin(): Promise<string> {
     return textOf(await chat().tryLogin('bruno', PASSWORD, { refresh_token: true }), 'refresh_token');
@@ -212,8 +212,8 @@ describe('chat clients, while a change commits during the request (S-102)', () =
   test.each(CHANGES)('%s: a login opens no session', async (_, change, errcode) => {
     const before = await attacked.count(SESSIONS);
     const held = await hold(change);
-    const answer = await held.commitDuring(chat().tryLogin('bruno', PASSWORD));
-    expect(answer.body['errcode']).toBe(errcode);
+    const response = await held.commitDuring(chat().tryLogin('bruno', PASSWORD));
+    expect(response.body['errcode']).toBe(errcode);
     expect(await attacked.count(SESSIONS)).toBe(before);
   });
 
@@ -224,8 +224,8 @@ describe('chat clients, while a change commits during the request (S-102)', () =
     const token = await begin();
     const before = await tokens();
     const held = await hold(END, [sha256(token)]);
-    const answer = await held.commitDuring(refresh(token));
-    expect([answer.status, await tokens()]).toEqual([401, before]);
+    const response = await held.commitDuring(refresh(token));
+    expect([response.status, await tokens()]).toEqual([401, before]);
   });
 
   test('the end of the session: a refresh whose first response was lost gets no token', async () => {
@@ -234,7 +234,7 @@ describe('chat clients, while a change commits during the request (S-102)', () =
     attacked.clock.advanceSeconds(60);
     const before = await tokens();
     const held = await hold(END, [sha256(token)]);
-    const answer = await held.commitDuring(refresh(token));
-    expect([answer.status, await tokens()]).toEqual([401, before]);
+    const response = await held.commitDuring(refresh(token));
+    expect([response.status, await tokens()]).toEqual([401, before]);
   });
 });

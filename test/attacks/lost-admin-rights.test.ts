@@ -54,17 +54,17 @@ interface Admin {
 
 async function signIn(user: { username?: string; canRequestAdmin?: boolean }, of = client): Promise<Admin> {
   const { code, userId } = await service.signIn(of, { scope: [...KEPT, ...ADMIN], user });
-  const answer = await service.exchange(of, code);
-  expect(answer.body['scope']).toBe([...KEPT, ...ADMIN].join(' '));
-  return { userId, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  const response = await service.exchange(of, code);
+  expect(response.body['scope']).toBe([...KEPT, ...ADMIN].join(' '));
+  return { userId, accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }
 
 /** Returns the admin scopes in the introspection response for a token. */
 async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
-  const answer = await at.introspect(token);
-  expect(answer.body['active']).toBe(true);
+  const response = await at.introspect(token);
+  expect(response.body['active']).toBe(true);
   expect(at.lastRequest().queries).toBeLessThanOrEqual(2);
-  const scope = answer.body['scope'] === undefined ? [] : member(answer, 'scope').split(' ');
+  const scope = response.body['scope'] === undefined ? [] : member(response, 'scope').split(' ');
   return scope.filter((name) => ADMIN.includes(name));
 }
 
@@ -128,8 +128,8 @@ describe('an admin right that is revoked (S-178)', () => {
 
   test('in policy.data.admin_clients: the scope of the client’s own token is dropped', async () => {
     const form = { grant_type: 'client_credentials', scope: 'openid urn:latchkey:admin' };
-    const answer = await service.post('/oauth2/token', form, basic(adminClient, CLIENT_SECRET));
-    const token = member(answer, 'access_token');
+    const response = await service.post('/oauth2/token', form, basic(adminClient, CLIENT_SECRET));
+    const token = member(response, 'access_token');
     expect(await adminScopes(service, token)).toEqual(['urn:latchkey:admin']);
     expect(await adminScopes(second, token)).toEqual([]);
   });
@@ -143,9 +143,9 @@ describe('an admin right that is revoked (S-178)', () => {
 
   test('ends a session that had no other scope', async () => {
     const { code, userId } = await service.signIn(client, { scope: ADMIN, user: { canRequestAdmin: true } });
-    const answer = await service.exchange(client, code);
+    const response = await service.exchange(client, code);
     await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);
-    expect(await service.refresh(client, member(answer, 'refresh_token'))).toMatchObject({
+    expect(await service.refresh(client, member(response, 'refresh_token'))).toMatchObject({
       status: 400,
       body: { error: 'invalid_scope' },
     });

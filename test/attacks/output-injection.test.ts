@@ -56,10 +56,10 @@ describe('hostile text is escaped on pages (S-74)', () => {
       ['Accept-Language', encodeURIComponent(text)],
       ['Cookie', `__Host-latchkey_lang=${encodeURIComponent(text)}`],
     ];
-    const answer = await attacked.ask({ target: path, headers });
-    expect(answer.status).toBe(404);
-    expectCleanPage(answer.body);
-    expect(answer.body).not.toMatch(/svg onload|alert\(1\)/);
+    const response = await attacked.ask({ target: path, headers });
+    expect(response.status).toBe(404);
+    expectCleanPage(response.body);
+    expect(response.body).not.toMatch(/svg onload|alert\(1\)/);
   });
 
   test('names of clients and users on the consent page, isolated and without control characters', async () => {
@@ -137,13 +137,13 @@ describe('machine-readable responses (S-77)', () => {
         ['/oauth2/revoke', { token: 'x', token_type_hint: text }],
       ];
       for (const [path, form] of forms) {
-        const answer = await attacked.post(path, form, basic(C1));
-        expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
-        if (answer.body === '') continue;
-        expect(headerOf(answer, 'content-type')).toBe('application/json');
-        const description = jsonOf(answer)['error_description'] ?? '';
+        const response = await attacked.post(path, form, basic(C1));
+        expect(headerOf(response, 'x-content-type-options')).toBe('nosniff');
+        if (response.body === '') continue;
+        expect(headerOf(response, 'content-type')).toBe('application/json');
+        const description = jsonOf(response)['error_description'] ?? '';
         expect(description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/);
-        expect(answer.body).not.toContain(text);
+        expect(response.body).not.toContain(text);
       }
       const headers: [string, string][] = [['Authorization', `Bearer ${encodeURIComponent(text)}`]];
       const refused = await attacked.ask({ target: '/oauth2/userinfo', headers });
@@ -176,8 +176,8 @@ describe('paths outside the asset directory (S-78)', () => {
     '/account/%2e%2e/assets/pages.css',
     `/assets/${'x'.repeat(10_240)}`,
   ])('%.60s is refused', async (target) => {
-    const answer = await attacked.ask({ target });
-    expect([400, 404, 414]).toContain(answer.status);
-    expect(answer.body).not.toMatch(/root:|"dependencies"|Index of/);
+    const response = await attacked.ask({ target });
+    expect([400, 404, 414]).toContain(response.status);
+    expect(response.body).not.toMatch(/root:|"dependencies"|Index of/);
   });
 });

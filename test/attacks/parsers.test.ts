@@ -38,10 +38,10 @@ describe('object property names (S-157)', () => {
     const cookie = NAMES.map((name) => `${name}=polluted`).join('; ');
     await attacked.changingNothing(async () => {
       for (const { target: path } of forms()) {
-        const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
+        const response = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
         // This endpoint ignores unknown fields, and redirects a request without known ones to GET.
         const [least, below] = path === '/oauth2/logout' ? [303, 304] : [400, 500];
-        expect([path, answer.status]).toEqual([
+        expect([path, response.status]).toEqual([
           path,
           expect.toSatisfy((status: number) => status >= least && status < below),
         ]);
@@ -97,14 +97,14 @@ describe('path identifiers (S-158)', () => {
       for (const { method, path } of routes) {
         const target = path.replaceAll(/:\w+/g, id);
         const form = method === 'POST' ? { headers: [FORM], body: 'csrf=x' } : {};
-        const answer = await attacked.ask({ method, target, ...form });
+        const response = await attacked.ask({ method, target, ...form });
         // Recoveries of other browsers redirect to the first page, so that their existence is not revealed.
-        const isLedBack = path.startsWith('/recover/progress/') && headerOf(answer, 'location') === '/recover';
-        expect([target.slice(0, 80), answer.status]).toEqual([
+        const isLedBack = path.startsWith('/recover/progress/') && headerOf(response, 'location') === '/recover';
+        expect([target.slice(0, 80), response.status]).toEqual([
           target.slice(0, 80),
           isLedBack ? 303 : expect.toBeOneOf([400, 401, 403, 404, 414]),
         ]);
-        expect(answer.body).not.toMatch(/syntax|uuid|postgres|stack/i);
+        expect(response.body).not.toMatch(/syntax|uuid|postgres|stack/i);
       }
     });
   });
@@ -162,8 +162,8 @@ describe('bytes that are not valid text (S-159)', () => {
           for (const body of [`${name}=${text}`, `${text}=${name}`]) {
             const headers: [string, string][] = [FORM, ['Authorization', basic(C1) ?? '']];
             const payload = Buffer.from(body, 'latin1');
-            const answer = await attacked.ask({ method: 'POST', target: path, headers, body: payload });
-            expect([path, body, answer.status]).toEqual([path, body, 400]);
+            const response = await attacked.ask({ method: 'POST', target: path, headers, body: payload });
+            expect([path, body, response.status]).toEqual([path, body, 400]);
           }
         }
       }
@@ -172,9 +172,9 @@ describe('bytes that are not valid text (S-159)', () => {
 
   test.each(ENCODED.filter(([, text]) => !/[\0\xff]/.test(text)))('%s in a query: 400', async (_, text) => {
     for (const path of ['/login', '/reauth', '/authorize', '/logout', '/.well-known/webfinger']) {
-      const answer = await attacked.ask({ target: `${path}?kind=${text}&resource=${text}&client_id=${text}` });
+      const response = await attacked.ask({ target: `${path}?kind=${text}&resource=${text}&client_id=${text}` });
       // Without a session, the reauthentication page leads to the sign-in page.
-      expect([path, answer.status]).toEqual([path, 400]);
+      expect([path, response.status]).toEqual([path, 400]);
     }
   });
 
@@ -205,13 +205,13 @@ describe('ambiguous forms (S-161)', () => {
           if (path === '/oauth2/userinfo' || (name === 'grant_type' && path !== '/oauth2/token')) continue;
           for (const pair of [`${name}=a&${name}=b`, `${name}=a&${name}=a`, `${name}=&${name}=a`]) {
             const body = `token=x&${pair}`.replace(/^token=x&token/, 'token');
-            const answer = await attacked.ask({
+            const response = await attacked.ask({
               method: 'POST',
               target: path,
               headers: [FORM, ['Authorization', basic(C1) ?? '']],
               body,
             });
-            expect([path, pair, answer.status]).toEqual([path, pair, 400]);
+            expect([path, pair, response.status]).toEqual([path, pair, 400]);
           }
         }
       }
@@ -220,8 +220,8 @@ describe('ambiguous forms (S-161)', () => {
 
   test('brackets and dots are part of a field name, not structure', async () => {
     for (const name of ['grant_type[]', 'grant_type[0]', 'grant_type.x', '[grant_type]', 'grant_type ', 'Grant_Type']) {
-      const answer = await attacked.post('/oauth2/token', { [name]: 'client_credentials' }, basic(C1));
-      expect([name, answer.status, jsonOf(answer)['error']]).toEqual([name, 400, 'invalid_request']);
+      const response = await attacked.post('/oauth2/token', { [name]: 'client_credentials' }, basic(C1));
+      expect([name, response.status, jsonOf(response)['error']]).toEqual([name, 400, 'invalid_request']);
     }
   });
 
@@ -244,8 +244,8 @@ describe('ambiguous forms (S-161)', () => {
             ['Content-Type', type],
             ['Authorization', basic(C1) ?? ''],
           ];
-          const answer = await attacked.ask({ method: 'POST', target: path, headers, body });
-          expect([path, answer.status]).toEqual([path, errorFormat === 'page' ? 415 : 400]);
+          const response = await attacked.ask({ method: 'POST', target: path, headers, body });
+          expect([path, response.status]).toEqual([path, errorFormat === 'page' ? 415 : 400]);
         }
       }
     });
@@ -254,8 +254,8 @@ describe('ambiguous forms (S-161)', () => {
   test('a form with more than 100 fields is refused, not truncated', async () => {
     const fields = Array.from({ length: 101 }, (_, index) => `f${index}=x`).join('&');
     for (const { target: path } of forms()) {
-      const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
-      expect([path, answer.status]).toEqual([path, 400]);
+      const response = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
+      expect([path, response.status]).toEqual([path, 400]);
     }
   });
 });
@@ -298,9 +298,9 @@ describe('the page language (S-163)', () => {
     'en\\..',
   ])('%s only ever selects a bundled language', async (language) => {
     for (const target of ['/login', `/login?ui_locales=${encodeURIComponent(language)}`, '/nowhere']) {
-      const answer = await attacked.ask({ target, headers: [['Accept-Language', language]] });
-      expect(headerOf(answer, 'content-language')).toBe('en');
-      expect(answer.body).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/);
+      const response = await attacked.ask({ target, headers: [['Accept-Language', language]] });
+      expect(headerOf(response, 'content-language')).toBe('en');
+      expect(response.body).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/);
     }
   });
 });

@@ -1,7 +1,7 @@
 /** Security 4.18: intermediaries between the caller and the service, and callers who impersonate them. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, C1, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer, requestBytes, sendBytes } from './raw-http.ts';
+import { headerOf, jsonOf, type RawResponse, requestBytes, sendBytes } from './raw-http.ts';
 
 const attacked = attackedService();
 /** Its only trusted proxy is not the address of these tests. */
@@ -28,9 +28,9 @@ function paths(): string[] {
 
 describe('a client that is not a trusted proxy (S-147)', () => {
   test.each(FORWARDING)('is logged by its own address whatever it sends: %s: %s', async (name, value) => {
-    const answer = await exposed.ask({ target: '/login', headers: [[name, value]] });
+    const response = await exposed.ask({ target: '/login', headers: [[name, value]] });
     expect(exposed.service.requestLines().at(-1)).toMatchObject({ path: '/login', address: '127.0.0.1' });
-    expect(answer.body).not.toMatch(/evil|9\.9\.9\.9/);
+    expect(response.body).not.toMatch(/evil|9\.9\.9\.9/);
   });
 
   test('cannot choose the address that rate limits use', async () => {
@@ -76,7 +76,7 @@ describe('the Host header of a request (S-149)', () => {
   ];
 
   test.each(HOSTS)('%j never appears in a URL, a cookie or a page', async (host) => {
-    const seen: RawAnswer[] = [];
+    const seen: RawResponse[] = [];
     for (const target of [
       '/',
       '/login',
@@ -87,20 +87,20 @@ describe('the Host header of a request (S-149)', () => {
     ]) {
       seen.push(await attacked.ask({ target, headers: [['Host', host], ...FORWARDING.slice(7)] }));
     }
-    for (const answer of seen) {
-      expect(answer.status).toBeLessThan(500);
-      expect([...answer.headers.values()].flat().join('\n').toLowerCase()).not.toContain('evil');
-      expect(answer.body.toLowerCase()).not.toContain('evil');
-      const location = headerOf(answer, 'location');
+    for (const response of seen) {
+      expect(response.status).toBeLessThan(500);
+      expect([...response.headers.values()].flat().join('\n').toLowerCase()).not.toContain('evil');
+      expect(response.body.toLowerCase()).not.toContain('evil');
+      const location = headerOf(response, 'location');
       if (location !== undefined) expect(location).toMatch(/^\/[a-z]/);
     }
     expect(jsonOf(seen[4] ?? expect.fail('no metadata'))['issuer']).toBe(ISSUER);
   });
 
   test('in an absolute-form target is ignored as well', async () => {
-    const answer = await attacked.ask({ target: 'http://evil.example/login?kind=change_password' });
-    expect(answer.status).toBe(200);
-    expect(answer.body).not.toContain('evil');
+    const response = await attacked.ask({ target: 'http://evil.example/login?kind=change_password' });
+    expect(response.status).toBe(200);
+    expect(response.body).not.toContain('evil');
     expect(attacked.service.requestLines().at(-1)?.path).toBe('/login');
   });
 
@@ -109,8 +109,8 @@ describe('the Host header of a request (S-149)', () => {
     ['duplicated', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
     ['duplicated with equal values', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: auth.example.test\r\n\r\n'],
   ])('%s: 400', async (_, bytes) => {
-    const answers = await sendBytes(attacked.service.address, bytes);
-    expect(answers.map(({ status }) => status)).toEqual([400]);
+    const responses = await sendBytes(attacked.service.address, bytes);
+    expect(responses.map(({ status }) => status)).toEqual([400]);
   });
 });
 
@@ -159,9 +159,9 @@ describe('a request smuggled in the body of another (S-150)', () => {
     ['chunked in HTTP/1.0', `${POST.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n${CHUNKED}`],
   ])('%s: refused, and the smuggled request is not answered', async (_, bytes) => {
     await attacked.changingNothing(async () => {
-      const answers = await sendBytes(attacked.service.address, bytes);
-      for (const answer of answers) expect([400, 401, 413]).toContain(answer.status);
-      expect(answers.length).toBeGreaterThan(0);
+      const responses = await sendBytes(attacked.service.address, bytes);
+      for (const response of responses) expect([400, 401, 413]).toContain(response.status);
+      expect(responses.length).toBeGreaterThan(0);
     });
     expect(attacked.service.requestLines().some(({ path }) => path.includes('smuggled'))).toBe(false);
   });
@@ -187,11 +187,11 @@ describe('methods (S-151)', () => {
       for (const target of paths()) {
         for (const method of ['TRACE', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'get', 'FROB', 'X'.repeat(1000)]) {
           if (MANAGED.test(target) && ['PUT', 'DELETE'].includes(method)) continue;
-          const answers = await sendBytes(
+          const responses = await sendBytes(
             attacked.service.address,
             requestBytes({ method, target, headers: [['X-HTTP-Method-Override', 'POST']] }),
           );
-          expect([target, method.slice(0, 10), answers.map(({ status }) => status)]).toEqual([
+          expect([target, method.slice(0, 10), responses.map(({ status }) => status)]).toEqual([
             target,
             method.slice(0, 10),
             [405],
@@ -256,18 +256,18 @@ describe('alternative spellings of a path (S-152)', () => {
       const target = spell(path);
       if (target === path || paths().includes(target)) continue;
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const answer = await attacked.ask({ target, headers: [['Cookie', cookie]] });
-      const isKept = /^public/.test(headerOf(answer, 'cache-control') ?? '');
-      expect([target, isKept && answer.body.includes('amira')]).toEqual([target, false]);
-      if ([400, 404].includes(answer.status)) continue;
+      const response = await attacked.ask({ target, headers: [['Cookie', cookie]] });
+      const isKept = /^public/.test(headerOf(response, 'cache-control') ?? '');
+      expect([target, isKept && response.body.includes('amira')]).toEqual([target, false]);
+      if ([400, 404].includes(response.status)) continue;
       if (target.startsWith('/account/') && !/\.\.|%2e%2e/.test(target)) {
         // The account app is served at every path below it. Its page is the same for all users.
-        expect([target, headerOf(answer, 'cache-control')]).toEqual([target, 'no-store']);
-        expect([target, answer.body.includes('amira')]).toEqual([target, false]);
+        expect([target, headerOf(response, 'cache-control')]).toEqual([target, 'no-store']);
+        expect([target, response.body.includes('amira')]).toEqual([target, false]);
         continue;
       }
       const plain = await attacked.ask({ target: path, headers: [['Cookie', cookie]] });
-      expect([target, answer.status, headerOf(answer, 'cache-control')]).toEqual([
+      expect([target, response.status, headerOf(response, 'cache-control')]).toEqual([
         target,
         plain.status,
         headerOf(plain, 'cache-control'),

@@ -4,13 +4,13 @@ import { sha256 } from '#platform/base/secret.ts';
 import type { Shown } from '../support/browser.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, CHALLENGE, ISSUER, P1 } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const attacked = attackedService({
   rate_limiting: { par: { per_client: { burst: 100_000, per_second: 1000 } } },
 });
 
-async function push(asking: AttackedClient, fields: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+async function push(asking: AttackedClient, fields: Readonly<Record<string, string>> = {}): Promise<RawResponse> {
   const pkce = asking.secret === undefined ? { code_challenge: CHALLENGE, code_challenge_method: 'S256' } : {};
   const base = { client_id: asking.id, redirect_uri: asking.callback, response_type: 'code', scope: 'openid' };
   return await attacked.post('/oauth2/par', { ...base, ...pkce, ...fields }, basic(asking));
@@ -126,8 +126,8 @@ describe('a pushed request (S-12)', () => {
       '',
     ]);
     attacked.secrets.add(searchParams.get('code') ?? '');
-    const answer = await attacked.exchange(C1, searchParams.get('code') ?? '');
-    expect(textMember(answer, 'scope')).toBe('openid');
+    const response = await attacked.exchange(C1, searchParams.get('code') ?? '');
+    expect(textMember(response, 'scope')).toBe('openid');
   });
 
   test('given twice is an error page, whatever else is valid (S-12)', async () => {
@@ -154,9 +154,9 @@ describe('a pushed request (S-12)', () => {
   ])('cannot be pushed in the name of a client %s (S-12, S-28)', async (_, send) => {
     const form = { client_id: C1.id, redirect_uri: C1.callback, response_type: 'code', scope: 'openid' };
     await attacked.changingNothing(async () => {
-      const answer = await send(form);
-      expect([400, 401]).toContain(answer.status);
-      expect(jsonOf(answer)['request_uri']).toBeUndefined();
+      const response = await send(form);
+      expect([400, 401]).toContain(response.status);
+      expect(jsonOf(response)['request_uri']).toBeUndefined();
     });
   });
 

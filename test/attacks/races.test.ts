@@ -16,7 +16,7 @@ describe('deciding one request 40 times at once over two instances (S-100)', () 
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     await attacked.withSecondInstance(async (second: TestService) => {
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const action = kind === 'both' ? ['consent', 'cancel'][(index >> 1) % 2] : kind;
           const fields = new URLSearchParams([...form.inputs, ['action', action ?? '']]);
@@ -24,13 +24,13 @@ describe('deciding one request 40 times at once over two instances (S-100)', () 
           return await attacked.browser({ at }).post('/authorize', fields, { cookie });
         }),
       );
-      const sent = answers.filter(({ location }) => location?.startsWith(C3.callback));
+      const sent = responses.filter(({ location }) => location?.startsWith(C3.callback));
       expect(sent).toHaveLength(1);
-      for (const answer of answers) {
-        if (sent.includes(answer)) continue;
+      for (const response of responses) {
+        if (sent.includes(response)) continue;
         // The losers see a page about it, directly or after a redirect.
-        expect([303, 409]).toContain(answer.status);
-        expect(answer.location ?? '').not.toContain('code=');
+        expect([303, 409]).toContain(response.status);
+        expect(response.location ?? '').not.toContain('code=');
       }
       const code = new URL(sent[0]?.location ?? '').searchParams.get('code');
       if (code !== null) expect((await attacked.exchange(C3, code)).status).toBe(200);
@@ -77,9 +77,9 @@ describe('a lock that commits during a request (S-102)', () => {
         lock('amira'),
       ]);
       try {
-        for (const answer of [exchanged, refreshed]) {
-          if (answer.status !== 200) continue;
-          const issued = attacked.held('', answer);
+        for (const response of [exchanged, refreshed]) {
+          if (response.status !== 200) continue;
+          const issued = attacked.held('', response);
           expect(await attacked.introspect(issued.accessToken)).toEqual({ active: false });
           expect((await attacked.refresh(C1, issued.refreshToken)).status).toBe(400);
         }
@@ -117,10 +117,10 @@ describe('a device used by two sessions (S-103)', () => {
     const codes = [];
     for (let count = 0; count < 30; count += 1)
       codes.push(await attacked.code(amira, C1, { scope: `openid ${DEVICE}` }));
-    const answers = await Promise.all(codes.map(async (code) => await attacked.exchange(C1, code)));
-    const issued = answers.filter(({ status }) => status === 200).map((answer) => attacked.held('', answer));
+    const responses = await Promise.all(codes.map(async (code) => await attacked.exchange(C1, code)));
+    const issued = responses.filter(({ status }) => status === 200).map((response) => attacked.held('', response));
     expect(issued).toHaveLength(30);
     const active = await Promise.all(issued.map(async ({ accessToken }) => await attacked.introspect(accessToken)));
-    expect(active.filter((answer) => answer['active'] === true)).toHaveLength(1);
+    expect(active.filter((response) => response['active'] === true)).toHaveLength(1);
   });
 });

@@ -30,35 +30,35 @@ test('30,000 random client ids at the token, introspection and revocation endpoi
   const buckets = await sql<{ key: string }>(db.database, 'select key from rate_limits');
   expect(buckets.map(({ key }) => key)).toEqual(['client_authentication:unknown:127.0.0.1']);
   const form = { grant_type: 'client_credentials' };
-  const answer = await service.post('/oauth2/token', form, basic(valid, 'the secret of the client'));
-  expect(answer.status).toBe(200);
+  const response = await service.post('/oauth2/token', form, basic(valid, 'the secret of the client'));
+  expect(response.status).toBe(200);
 }, 300_000);
 
 /** Sends requests with distinct client IDs, every other one with a secret. */
 async function ask(count: number): Promise<void> {
-  let asked = 0;
+  let requested = 0;
   const next = (): string => {
-    const path = ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'][asked % 3] ?? '';
-    const id = newId<'client'>(asked);
-    const secret = asked % 2 === 0 ? '&client_secret=a-secret-that-is-long-enough' : '';
+    const path = ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'][requested % 3] ?? '';
+    const id = newId<'client'>(requested);
+    const secret = requested % 2 === 0 ? '&client_secret=a-secret-that-is-long-enough' : '';
     const body = `grant_type=client_credentials&token=x&client_id=${id}${secret}`;
-    asked += 1;
+    requested += 1;
     return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   };
   const work = async (): Promise<void> => {
     const { hostname, port } = new URL(service.address);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    while (asked < count) {
+    while (requested < count) {
       const requests = Array.from({ length: PIPELINED }, next);
-      for (const status of await answers(socket, requests)) expect(['401', '429']).toContain(status);
+      for (const status of await responses(socket, requests)) expect(['401', '429']).toContain(status);
     }
     socket.destroy();
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 }
 
-async function answers(socket: Socket, requests: readonly string[]): Promise<string[]> {
+async function responses(socket: Socket, requests: readonly string[]): Promise<string[]> {
   let received = '';
   return await new Promise((resolve) => {
     const receive = (chunk: Buffer): void => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** A response as received from the wire. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Values by lowercase name. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
@@ -19,7 +19,7 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
-const ANSWER_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 /** After this long without a byte, the server is assumed to wait for more data. */
 const QUIET_MS = 30;
 
@@ -39,20 +39,20 @@ export function requestBytes(request: RawRequest): Buffer {
 }
 
 /** Sends one request on a new connection. Throws unless it receives exactly one response. */
-export async function sendRequest(address: string, request: RawRequest): Promise<RawAnswer> {
+export async function sendRequest(address: string, request: RawRequest): Promise<RawResponse> {
   const text = await converse(address, requestBytes(request), { isWhole: true });
-  const answers = parseAnswers(text, { isHead: request.method === 'HEAD' });
-  const [answer] = answers;
-  if (answer === undefined || answers.length > 1) {
-    throw new Error(`${answers.length} answers to ${request.method ?? 'GET'} ${request.target.slice(0, 200)}`);
+  const responses = parseResponses(text, { isHead: request.method === 'HEAD' });
+  const [response] = responses;
+  if (response === undefined || responses.length > 1) {
+    throw new Error(`${responses.length} answers to ${request.method ?? 'GET'} ${request.target.slice(0, 200)}`);
   }
-  return answer;
+  return response;
 }
 
 /** Sends arbitrary bytes and returns all responses. Half-closes the connection when nothing more arrives. */
-export async function sendBytes(address: string, bytes: Buffer | string): Promise<RawAnswer[]> {
+export async function sendBytes(address: string, bytes: Buffer | string): Promise<RawResponse[]> {
   const payload = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-  return parseAnswers(await converse(address, payload, { isWhole: false }), { isHead: false });
+  return parseResponses(await converse(address, payload, { isWhole: false }), { isHead: false });
 }
 
 /** @returns everything received until the server closed the connection, one character per byte */
@@ -67,7 +67,7 @@ function converse(address: string, bytes: Buffer, options: { readonly isWhole: b
       if (!options.isWhole) quiet = setTimeout(() => socket.end(), QUIET_MS);
     };
     socket.setEncoding('latin1');
-    socket.setTimeout(ANSWER_TIMEOUT_MS, () => {
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => {
       socket.destroy();
       reject(new Error(`the connection was left open; so far: ${JSON.stringify(received.slice(0, 200))}`));
     });
@@ -91,8 +91,8 @@ function converse(address: string, bytes: Buffer, options: { readonly isWhole: b
 const HEAD = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n/;
 
 /** Splits the received text into responses. Throws on anything between them. */
-function parseAnswers(text: string, options: { readonly isHead: boolean }): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function parseResponses(text: string, options: { readonly isHead: boolean }): RawResponse[] {
+  const responses: RawResponse[] = [];
   let rest = text;
   while (rest !== '') {
     const [head, code = '', lines = ''] = HEAD.exec(rest) ?? [];
@@ -105,9 +105,9 @@ function parseAnswers(text: string, options: { readonly isHead: boolean }): RawA
     if (body.length !== length) throw new Error(`an answer was cut off: ${body.length} of ${length} bytes`);
     rest = rest.slice(head.length + length);
     // Skips interim responses.
-    if (status >= 200) answers.push({ status, headers, body });
+    if (status >= 200) responses.push({ status, headers, body });
   }
-  return answers;
+  return responses;
 }
 
 function parseHeaders(lines: string): Map<string, string[]> {
@@ -121,20 +121,20 @@ function parseHeaders(lines: string): Map<string, string[]> {
 }
 
 /** Returns the first value of a header, or undefined. */
-export function headerOf(answer: RawAnswer, name: string): string | undefined {
-  return answer.headers.get(name)?.[0];
+export function headerOf(response: RawResponse, name: string): string | undefined {
+  return response.headers.get(name)?.[0];
 }
 
 /** Returns the members of a JSON response. */
-export function jsonOf(answer: RawAnswer): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(Buffer.from(answer.body, 'latin1').toString());
-  if (typeof value !== 'object' || value === null) throw new Error(`no JSON object: ${answer.body}`);
+export function jsonOf(response: RawResponse): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(Buffer.from(response.body, 'latin1').toString());
+  if (typeof value !== 'object' || value === null) throw new Error(`no JSON object: ${response.body}`);
   return { ...value };
 }
 
 /** Returns a string member of a JSON response. */
-export function textMember(answer: RawAnswer, name: string): string {
-  const value = jsonOf(answer)[name];
-  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.status} ${answer.body}`);
+export function textMember(response: RawResponse, name: string): string {
+  const value = jsonOf(response)[name];
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${response.status} ${response.body}`);
   return value;
 }

@@ -66,12 +66,12 @@ describe('discovering whether an address is known (S-81)', () => {
       const browser = attacked.browser();
       const lines = attacked.service.logLines().length;
       const before = await attacked.tableStates();
-      const answers = [seen(await begin(email, browser)), seen(await browser.follow())];
+      const responses = [seen(await begin(email, browser)), seen(await browser.follow())];
       const { pathname } = new URL(browser.shown.url);
-      answers.push(seen(await browser.submit({}, { action: pathname })), seen(await browser.follow()));
+      responses.push(seen(await browser.submit({}, { action: pathname })), seen(await browser.follow()));
       const written = attacked.service.logLines().slice(lines);
       const events = written.map((line) => line.split(' ')[2]);
-      observed.push({ answers, events, tables: changedTables(before, await attacked.tableStates()) });
+      observed.push({ answers: responses, events, tables: changedTables(before, await attacked.tableStates()) });
     }
     for (const one of observed.slice(1)) expect(one).toEqual(observed[0]);
     await mails.deliver(attacked.service.core);
@@ -157,11 +157,11 @@ describe('a ticket (S-119)', () => {
 
   test('is not part of any request of the page, nor sent to other origins (S-120)', async () => {
     const ticket = await ticketOf('adele@mail.example');
-    const answer = await attacked.ask({ method: 'GET', target: `${PATH}?ticket=${ticket}` });
-    expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer');
-    expect(headerOf(answer, 'cache-control')).toBe('no-store');
-    expect(headerOf(answer, 'content-security-policy')).toContain("default-src 'none'");
-    const addresses = [...answer.body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
+    const response = await attacked.ask({ method: 'GET', target: `${PATH}?ticket=${ticket}` });
+    expect(headerOf(response, 'referrer-policy')).toBe('no-referrer');
+    expect(headerOf(response, 'cache-control')).toBe('no-store');
+    expect(headerOf(response, 'content-security-policy')).toContain("default-src 'none'");
+    const addresses = [...response.body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
     expect(addresses.filter((address) => !address.startsWith('/') || address.includes(ticket))).toEqual([]);
   });
 

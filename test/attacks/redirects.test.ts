@@ -61,9 +61,9 @@ describe('paths that resemble another host, below a path prefix (S-73)', () => {
     const prefixed = await startService({ ...SETTINGS, http });
     try {
       for (const suffix of ['', '/', '/account', '/login?kind=change_password', '/../login']) {
-        const answer = await sendRequest(prefixed.address, { target: target + suffix });
-        expect(answer.status).toBe(404);
-        expect(headerOf(answer, 'location')).toBeUndefined();
+        const response = await sendRequest(prefixed.address, { target: target + suffix });
+        expect(response.status).toBe(404);
+        expect(headerOf(response, 'location')).toBeUndefined();
       }
       const moved = await sendRequest(prefixed.address, { target: '/auth/reauth' });
       expect(headerOf(moved, 'location')).toBe(`${new URL(publicBase).pathname}login`);
@@ -75,9 +75,9 @@ describe('paths that resemble another host, below a path prefix (S-73)', () => {
   test.each(['//evil.example/..', '/\\evil.example', '/%2f%2fevil.example', 'http://evil.example/'])(
     '%s does not redirect at the root either',
     async (target) => {
-      const answer = await attacked.ask({ target });
-      expect(headerOf(answer, 'location')).toBeUndefined();
-      expect(answer.body).not.toContain('evil.example');
+      const response = await attacked.ask({ target });
+      expect(headerOf(response, 'location')).toBeUndefined();
+      expect(response.body).not.toContain('evil.example');
     },
   );
 
@@ -94,8 +94,8 @@ describe('paths that resemble another host, below a path prefix (S-73)', () => {
   });
 
   test('the URL without its trailing slash keeps the query and redirects nowhere else', async () => {
-    const answer = await attacked.ask({ target: '/account?//evil.example/..&action=profile' });
-    expect(headerOf(answer, 'location')).toBe('/account/?//evil.example/..&action=profile');
+    const response = await attacked.ask({ target: '/account?//evil.example/..&action=profile' });
+    expect(headerOf(response, 'location')).toBe('/account/?//evil.example/..&action=profile');
   });
 });
 

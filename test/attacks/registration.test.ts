@@ -45,17 +45,17 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
       const browser = browserAt(service, '198.19.9.9');
       return beginRegistration(browser, { username: `slow-${index}`, password, password_confirm: password });
     });
-    let areAllAnswered = false;
-    const all = Promise.all(attackers).then((answers) => {
-      areAllAnswered = true;
-      return answers.filter((answer) => answer.status === 503).length;
+    let areAllDecided = false;
+    const all = Promise.all(attackers).then((responses) => {
+      areAllDecided = true;
+      return responses.filter((response) => response.status === 503).length;
     });
     const arrived = () => service.logLines().filter((line) => line.includes('198.19.9.9')).length;
     // The 16 pages were served, and twelve forms were rejected because the queue was full.
     await until(() => arrived() >= 16 + 12);
-    const answer = await beginRegistration(browserAt(service), { username: 'honest' });
-    expect(answer.status).toBe(303);
-    expect(areAllAnswered).toBe(false);
+    const response = await beginRegistration(browserAt(service), { username: 'honest' });
+    expect(response.status).toBe(303);
+    expect(areAllDecided).toBe(false);
     expect(await all).toBe(12);
     expect(service.logLines().join()).toMatch(/auth\.refused .*too many password estimates from one address/);
   });
@@ -64,17 +64,17 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
 test.each(['01m8fnp7n8wtbq5ypd2n1p034g', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90'])(
   'a name that looks like an identifier cannot be registered: %s',
   async (username) => {
-    const answer = await beginRegistration(browserAt(service), { username });
-    expect(answer.errorCodes).toEqual(['username-identifier']);
+    const response = await beginRegistration(browserAt(service), { username });
+    expect(response.errorCodes).toEqual(['username-identifier']);
     expect(await usernames()).toEqual([]);
   },
 );
 
 describe('names in policy.data.admin_users without an account (S-177)', () => {
   test.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('cannot be registered: %s', async (username) => {
-    const answer = await beginRegistration(browserAt(service), { username });
-    expect(answer.status).toBe(200);
-    expect(answer.errorCodes).toContain('username-reserved');
+    const response = await beginRegistration(browserAt(service), { username });
+    expect(response.status).toBe(200);
+    expect(response.errorCodes).toContain('username-reserved');
     expect(await usernames()).toEqual([]);
   });
 
@@ -100,8 +100,8 @@ describe('names in policy.data.admin_users without an account (S-177)', () => {
 
   test('can be created by an operator, and not registered afterwards', async () => {
     await service.registerUser('adele', PASSWORD);
-    const answer = await beginRegistration(browserAt(service), { username: 'adele' });
-    expect(answer.errorCodes).toEqual(['username-reserved']);
+    const response = await beginRegistration(browserAt(service), { username: 'adele' });
+    expect(response.errorCodes).toEqual(['username-reserved']);
   });
 
   test('do not affect other names', async () => {

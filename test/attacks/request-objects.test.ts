@@ -27,13 +27,13 @@ async function register(jwk: object): Promise<string> {
     token_endpoint_auth_method: 'none',
   };
   const headers: [string, string][] = [['Content-Type', 'application/json']];
-  const answer = await attacked.ask({
+  const response = await attacked.ask({
     method: 'POST',
     target: '/oauth2/registration',
     headers,
     body: JSON.stringify(body),
   });
-  return textMember(answer, 'client_id');
+  return textMember(response, 'client_id');
 }
 
 function claims(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {

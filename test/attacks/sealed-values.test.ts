@@ -13,10 +13,10 @@ import { openSecret, sealFormerSecret, sealSecret } from '#domain/clients/client
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { newSealedSetup, openSetup } from '#domain/second-factors/factor-setup.ts';
 import {
-  openAnswer,
   openAuthorizationSecrets,
-  sealAnswer,
+  openResponse,
   sealAuthorizationSecrets,
+  sealResponse,
 } from '#domain/upstream/sealed-columns.ts';
 import { opensBindTicket, sealBindTicket } from '#features/authorization/browser-binding.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -131,14 +131,14 @@ describe('a sealed column decrypts only in its own row and column', () => {
       registrationToken: undefined,
       invitationProof: undefined,
     };
-    const answer = { idTokenClaims: { sub: 's' }, userinfoClaims: {}, extraCallbackParameters: {} };
+    const response = { idTokenClaims: { sub: 's' }, userinfoClaims: {}, extraCallbackParameters: {} };
     const sealed = sealAuthorizationSecrets(TEST_KEYS, id, secrets);
-    const sealedAnswer = sealAnswer(TEST_KEYS, id, answer);
+    const sealedResponse = sealResponse(TEST_KEYS, id, response);
     expect(openAuthorizationSecrets(TEST_KEYS, id, sealed)).toEqual(secrets);
-    expect(openAnswer(TEST_KEYS, id, sealedAnswer)).toEqual(answer);
+    expect(openResponse(TEST_KEYS, id, sealedResponse)).toEqual(response);
     expect(() => openAuthorizationSecrets(TEST_KEYS, other, sealed)).toThrow();
-    expect(() => openAnswer(TEST_KEYS, other, sealedAnswer)).toThrow();
-    expect(() => openAnswer(TEST_KEYS, id, sealed)).toThrow();
+    expect(() => openResponse(TEST_KEYS, other, sealedResponse)).toThrow();
+    expect(() => openResponse(TEST_KEYS, id, sealed)).toThrow();
   });
 
   test('of the setup of a second factor', () => {

@@ -4,7 +4,7 @@ import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser } from '../support/browser.ts';
 import { attackedService, basic, C1, C2, CLIENT_SETTINGS, PASSWORD } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const attacked = attackedService({
   clients: CLIENT_SETTINGS.map((client) =>
@@ -14,7 +14,7 @@ const attacked = attackedService({
 });
 
 /** Creates a user with this many sessions at C1. */
-async function person(username: string, sessions: number): Promise<Browser> {
+async function newUser(username: string, sessions: number): Promise<Browser> {
   await attacked.service.registerUser(username, PASSWORD);
   const browser = await attacked.signedIn(username);
   for (let count = 0; count < sessions; count += 1) await attacked.tokens(browser, C1);
@@ -28,15 +28,15 @@ async function openSessions(username: string): Promise<number> {
   );
 }
 
-function outcome(answer: RawAnswer): unknown {
-  return answer.status === 200 ? 200 : [answer.status, jsonOf(answer)['error']];
+function outcome(response: RawResponse): unknown {
+  return response.status === 200 ? 200 : [response.status, jsonOf(response)['error']];
 }
 
 const device = (id: string) => `openid urn:chat:client:api:* urn:chat:client:device:${id}`;
 
 describe('a user at the session limit', () => {
   test('sees how many sessions must end, and continues once they have', async () => {
-    const browser = await person('anna', 1);
+    const browser = await newUser('anna', 1);
     const { accessToken } = await attacked.tokens(browser, C1);
     await browser.open(attacked.authorizeUrl(C1));
     expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
@@ -53,7 +53,7 @@ describe('a user at the session limit', () => {
   });
 
   test('cannot continue on an earlier consent page', async () => {
-    const browser = await person('berta', 1);
+    const browser = await newUser('berta', 1);
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
     await attacked.tokens(await attacked.signedIn('berta'), C1);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -61,13 +61,13 @@ describe('a user at the session limit', () => {
   });
 
   test('gets access_denied for a silent request', async () => {
-    const browser = await person('carla', 2);
+    const browser = await newUser('carla', 2);
     await browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }));
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('access_denied');
   });
 
   test('may sign in again on a device that has a session', async () => {
-    const browser = await person('doris', 1);
+    const browser = await newUser('doris', 1);
     await attacked.tokens(browser, C1, { scope: device('FIRSTDEVICE') });
     await attacked.tokens(browser, C1, { scope: device('FIRSTDEVICE') });
     expect(await openSessions('doris')).toBe(2);
@@ -76,7 +76,7 @@ describe('a user at the session limit', () => {
   });
 
   test('cannot approve a device, and an already approved device gets access_denied', async () => {
-    const browser = await person('edith', 1);
+    const browser = await newUser('edith', 1);
     const codes = jsonOf(await attacked.post('/oauth2/device', { scope: 'openid' }, basic(C1)));
     const deviceCode = String(codes['device_code']);
     attacked.secrets.add(deviceCode);
@@ -107,7 +107,7 @@ describe('a user at the session limit', () => {
   });
 
   test('is not limited with more sessions than the threshold', async () => {
-    const browser = await person('frida', 2);
+    const browser = await newUser('frida', 2);
     await attacked.change(
       `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
        select gen_random_uuid(), s.user_id, s.client_id, s.scope, sha256(n::text::bytea), s.created_at
@@ -122,7 +122,7 @@ describe('a user at the session limit', () => {
 
 describe('codes issued before the limit is reached', () => {
   test('are refused at exchange without being used up', async () => {
-    const browser = await person('greta', 1);
+    const browser = await newUser('greta', 1);
     const code = await attacked.code(browser, C1);
     const { accessToken } = await attacked.tokens(browser, C1);
     expect(outcome(await attacked.exchange(C1, code))).toEqual([400, 'invalid_grant']);
@@ -131,7 +131,7 @@ describe('codes issued before the limit is reached', () => {
   });
 
   test('see the session that another instance opens at the same moment', async () => {
-    const code = await attacked.code(await person('hilde', 1), C1);
+    const code = await attacked.code(await newUser('hilde', 1), C1);
     const opening = await HeldChange.make(
       attacked.service.connectionString,
       `with held as (select id from users where username = $1 for no key update)
@@ -145,16 +145,17 @@ describe('codes issued before the limit is reached', () => {
   });
 
   test('that are exchanged concurrently on two instances never exceed the limit', async () => {
-    const browser = await person('helga', 0);
+    const browser = await newUser('helga', 0);
     const codes: string[] = [];
     for (let count = 0; count < 8; count += 1) codes.push(await attacked.code(browser, C1));
     await attacked.withSecondInstance(async (second) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         codes.map(async (code, index) => await attacked.exchange(C1, code, {}, index % 2 === 0 ? second : undefined)),
       );
-      for (const answer of answers) if (answer.status === 200) attacked.secrets.add(textMember(answer, 'access_token'));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
-      expect(new Set(answers.filter(({ status }) => status !== 200).map((one) => String(outcome(one))))).toEqual(
+      for (const response of responses)
+        if (response.status === 200) attacked.secrets.add(textMember(response, 'access_token'));
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(2);
+      expect(new Set(responses.filter(({ status }) => status !== 200).map((one) => String(outcome(one))))).toEqual(
         new Set(['400,invalid_grant']),
       );
     });
@@ -163,9 +164,9 @@ describe('codes issued before the limit is reached', () => {
 });
 
 test('a session without refresh tokens counts only while its access token is valid', async () => {
-  const browser = await person('irene', 1);
-  const answer = await attacked.exchange(C2, await attacked.code(browser, C2));
-  attacked.secrets.add(textMember(answer, 'access_token'));
+  const browser = await newUser('irene', 1);
+  const response = await attacked.exchange(C2, await attacked.code(browser, C2));
+  attacked.secrets.add(textMember(response, 'access_token'));
   await browser.open(attacked.authorizeUrl(C2));
   expect(browser.shown.errorCodes).toEqual(['too-many-sessions']);
   attacked.clock.advanceSeconds(301);

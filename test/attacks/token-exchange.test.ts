@@ -17,7 +17,7 @@ import {
   type HeldTokens,
   ISSUER,
 } from './attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 const API = 'https://api.example/';
 const FILES = 'https://files.example/';
@@ -49,7 +49,7 @@ async function held(username = 'amira', scope = SCOPE, client: AttackedClient = 
 
 type Fields = Readonly<Record<string, string>>;
 
-async function exchange(by: AttackedClient, token: string, fields: Fields = {}, dpop?: string): Promise<RawAnswer> {
+async function exchange(by: AttackedClient, token: string, fields: Fields = {}, dpop?: string): Promise<RawResponse> {
   const form = {
     grant_type: TOKEN_EXCHANGE_GRANT_TYPE,
     subject_token: token,
@@ -63,20 +63,20 @@ async function exchange(by: AttackedClient, token: string, fields: Fields = {}, 
   ];
   if (dpop !== undefined) headers.push(['DPoP', dpop]);
   const body = new URLSearchParams(form).toString();
-  const answer = await attacked.ask({ method: 'POST', target: '/oauth2/token', headers, body });
-  if (answer.status === 200) attacked.secrets.add(textMember(answer, 'access_token'));
-  return answer;
+  const response = await attacked.ask({ method: 'POST', target: '/oauth2/token', headers, body });
+  if (response.status === 200) attacked.secrets.add(textMember(response, 'access_token'));
+  return response;
 }
 
 async function exchanged(by: AttackedClient, token: string, fields: Fields = {}): Promise<string> {
-  const answer = await exchange(by, token, fields);
-  expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('access_token')]);
-  return textMember(answer, 'access_token');
+  const response = await exchange(by, token, fields);
+  expect([response.status, response.body]).toEqual([200, expect.stringContaining('access_token')]);
+  return textMember(response, 'access_token');
 }
 
-function refused(answer: RawAnswer, error = 'invalid_request') {
-  expect([answer.status, jsonOf(answer)['error']]).toEqual([400, error]);
-  return jsonOf(answer)['error_description'];
+function refused(response: RawResponse, error = 'invalid_request') {
+  expect([response.status, jsonOf(response)['error']]).toEqual([400, error]);
+  return jsonOf(response)['error_description'];
 }
 
 const INACTIVE = { active: false };
@@ -91,13 +91,13 @@ describe('a token exchange', () => {
     const subject = await held();
     const before = await attacked.introspect(subject.accessToken);
     await exchanged(C2, subject.accessToken);
-    const answer = await exchange(C2, subject.accessToken, { audience: API });
+    const response = await exchange(C2, subject.accessToken, { audience: API });
     expect(attacked.service.requestLines().at(-1)?.queries).toBe(2);
-    expect(jsonOf(answer)).toEqual({
+    expect(jsonOf(response)).toEqual({
       ...{ access_token: expect.stringMatching(/^mat_/), issued_token_type: ACCESS_TOKEN_TYPE, token_type: 'Bearer' },
       ...{ expires_in: expect.any(Number), scope: 'openid email read' },
     });
-    const token = textMember(answer, 'access_token');
+    const token = textMember(response, 'access_token');
     expect(await attacked.introspect(token)).toMatchObject({
       ...{ active: true, sub: before['sub'], username: 'amira', client_id: C2.id, aud: [API] },
       ...{ act: { client_id: C2.id }, auth_time: before['auth_time'], scope: 'openid email read' },
@@ -139,8 +139,8 @@ describe('a token exchange', () => {
     const subject = await held('amira', SCOPE, C2);
     const id = textMember(subject.answer, 'id_token');
     const asId = { subject_token_type: ID_TOKEN_TYPE };
-    const answer = await exchange(C2, id, { ...asId, scope: 'email' });
-    expect(jsonOf(answer)).toMatchObject({ scope: 'email', issued_token_type: ACCESS_TOKEN_TYPE });
+    const response = await exchange(C2, id, { ...asId, scope: 'email' });
+    expect(jsonOf(response)).toMatchObject({ scope: 'email', issued_token_type: ACCESS_TOKEN_TYPE });
     refused(await exchange(C3, id, asId));
     refused(await exchange(C2, `${id.slice(0, -4)}AAAA`, asId));
     refused(await exchange(C2, id));
@@ -233,9 +233,9 @@ describe('a subject token', () => {
     );
     refused(await exchange(C2, bound.accessToken));
     refused(await exchange(C2, bound.accessToken, {}, prove(new ProofKey())));
-    const answer = await exchange(C2, bound.accessToken, {}, prove());
-    expect(jsonOf(answer)['token_type']).toBe('DPoP');
-    expect(await attacked.introspect(textMember(answer, 'access_token'))).toMatchObject({
+    const response = await exchange(C2, bound.accessToken, {}, prove());
+    expect(jsonOf(response)['token_type']).toBe('DPoP');
+    expect(await attacked.introspect(textMember(response, 'access_token'))).toMatchObject({
       cnf: { jkt: key.thumbprint },
     });
   });
@@ -340,11 +340,11 @@ describe('a chain of exchanges', () => {
     const subject = await held();
     const race = Array.from({ length: 12 }, async () => await exchange(C2, subject.accessToken));
     const revoked = attacked.post('/oauth2/revoke', { token: subject.accessToken }, basic(C1));
-    const answers = await Promise.all(race);
+    const responses = await Promise.all(race);
     expect((await revoked).status).toBe(200);
-    for (const answer of answers) {
-      if (answer.status !== 200) refused(answer);
-      else expect(await attacked.introspect(textMember(answer, 'access_token'))).toEqual(INACTIVE);
+    for (const response of responses) {
+      if (response.status !== 200) refused(response);
+      else expect(await attacked.introspect(textMember(response, 'access_token'))).toEqual(INACTIVE);
     }
   });
 

@@ -20,7 +20,7 @@ import {
   P1,
   PASSWORD,
 } from './attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+import { headerOf, jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
 /** Receives userinfo responses as JWTs. */
 const CJ = {
@@ -47,12 +47,12 @@ const everyClient = attackedService({ oauth: { introspection_callers: 'confident
 const orphaned = attackedService({}, { expectedStatuses: [503] });
 const HOMESERVER = `Bearer ${HOMESERVER_SECRET}`;
 
-function expectError(answer: RawAnswer, status: number, error: string): void {
-  expect(answer.status).toBe(status);
-  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
+function expectError(response: RawResponse, status: number, error: string): void {
+  expect(response.status).toBe(status);
+  expect(jsonOf(response)).toEqual({ error, error_description: expect.any(String) });
 }
 
-async function userinfo(token: string): Promise<RawAnswer> {
+async function userinfo(token: string): Promise<RawResponse> {
   return await attacked.ask({ target: '/oauth2/userinfo', headers: [['Authorization', `Bearer ${token}`]] });
 }
 
@@ -77,14 +77,16 @@ describe('refresh tokens', () => {
   test('leave one valid pair after fifty concurrent refreshes on two instances (S-40)', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           attacked.refresh(C1, refreshToken, {}, index % 2 === 0 ? second : attacked.service),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
       const pairs = new Set(
-        answers.map((answer) => attacked.held('', answer)).map((pair) => `${pair.accessToken} ${pair.refreshToken}`),
+        responses
+          .map((response) => attacked.held('', response))
+          .map((pair) => `${pair.accessToken} ${pair.refreshToken}`),
       );
       expect(pairs.size).toBe(1);
       const [accessToken = ''] = [...pairs][0]?.split(' ') ?? [];
@@ -128,9 +130,9 @@ describe('refresh tokens', () => {
     ['a duplicate word and one not granted', 'openid openid email', 400],
   ])('a scope of %s is refused (S-43)', async (_, scope, status) => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
-    const answer = await attacked.refresh(C1, refreshToken, { scope });
-    expect(answer.status).toBe(status);
-    expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
+    const response = await attacked.refresh(C1, refreshToken, { scope });
+    expect(response.status).toBe(status);
+    expect(jsonOf(response)['error']).toMatch(/^invalid_(scope|request)$/);
   });
 
   test.each([
@@ -156,9 +158,9 @@ describe('refresh tokens', () => {
         ['/oauth2/device', { scope }],
         ['/oauth2/par', request],
       ] as const) {
-        const answer = await attacked.post(path, { ...form }, basic(C1));
-        expect([400, 413], `${path} ${String(form['scope']).slice(0, 10)}`).toContain(answer.status);
-        expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
+        const response = await attacked.post(path, { ...form }, basic(C1));
+        expect([400, 413], `${path} ${String(form['scope']).slice(0, 10)}`).toContain(response.status);
+        expect(jsonOf(response)['error']).toMatch(/^invalid_(scope|request)$/);
       }
       const { location, status } = await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined });
       if (location === undefined) expect([400, 413]).toContain(status);
@@ -198,12 +200,12 @@ describe('refresh tokens', () => {
     const browser = await attacked.signedIn('amira');
     const { refreshToken } = await attacked.tokens(browser, C1);
     const forItself = { grant_type: 'client_credentials', scope };
-    for (const answer of [
+    for (const response of [
       await attacked.refresh(C1, refreshToken, { scope }),
       await attacked.post('/oauth2/token', forItself, basic(C1)),
     ]) {
-      expect(answer.status).toBe(status);
-      if (status === 400) expect(jsonOf(answer)['error']).toBe('invalid_scope');
+      expect(response.status).toBe(status);
+      if (status === 400) expect(jsonOf(response)['error']).toBe('invalid_scope');
     }
     const { searchParams } = await attacked.callbackOf(browser, C1, { scope });
     expect(searchParams.get('error')).toBe(status === 400 ? 'invalid_scope' : null);
@@ -231,8 +233,8 @@ async function expectNoHint(jwt: string, client: AttackedClient): Promise<void> 
 }
 
 test('an ID token grants no access: it is refused as access token, assertion or refresh token (S-36)', async () => {
-  const { answer } = await own('amira');
-  const idToken = textMember(answer, 'id_token');
+  const { answer: response } = await own('amira');
+  const idToken = textMember(response, 'id_token');
   await expectNoAccess(idToken, C1);
   await expectNoHint(`${idToken.slice(0, -8)}AAAAAAAA`, C1);
 });
@@ -271,10 +273,10 @@ describe('introspection (RFC 7662)', () => {
 
   test.each(STRANGERS)('reveals nothing to %s (S-44)', async (_, authorization) => {
     const { accessToken } = await own('amira');
-    const answer = await attacked.post('/oauth2/introspect', { token: accessToken }, await authorization());
-    expect(answer.status).toBe(401);
-    expect(headerOf(answer, 'www-authenticate')).toMatch(/^(Basic|Bearer) /);
-    expect(answer.body).not.toContain('active');
+    const response = await attacked.post('/oauth2/introspect', { token: accessToken }, await authorization());
+    expect(response.status).toBe(401);
+    expect(headerOf(response, 'www-authenticate')).toMatch(/^(Basic|Bearer) /);
+    expect(response.body).not.toContain('active');
   });
 
   test.each([
@@ -295,14 +297,14 @@ describe('introspection (RFC 7662)', () => {
       const [id, secret] = [textMember(registration, 'client_id'), textMember(registration, 'client_secret')];
       instance.secrets.add(secret);
       for (const token of [accessToken, refreshToken]) {
-        const answers: unknown[] = [];
+        const responses: unknown[] = [];
         for (const asking of [C2, { id, secret, callback: '' }, C1]) {
-          const answer = await instance.post('/oauth2/introspect', { token }, basic(asking));
-          if (jsonOf(answer)['active'] !== true)
-            expect([answer.status, answer.body]).toEqual([200, '{"active":false}']);
-          answers.push(jsonOf(answer)['active']);
+          const response = await instance.post('/oauth2/introspect', { token }, basic(asking));
+          if (jsonOf(response)['active'] !== true)
+            expect([response.status, response.body]).toEqual([200, '{"active":false}']);
+          responses.push(jsonOf(response)['active']);
         }
-        expect(answers).toEqual(seen);
+        expect(responses).toEqual(seen);
       }
       expect((await instance.introspect(accessToken))['active']).toBe(true);
     },
@@ -310,8 +312,8 @@ describe('introspection (RFC 7662)', () => {
 
   test('reveals nothing to a public client, and to the homeserver what it needs (S-44)', async () => {
     const { accessToken } = await own('amira');
-    const answer = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
-    expectError(answer, 401, 'access_denied');
+    const response = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
+    expectError(response, 401, 'access_denied');
     expect(await attacked.introspect(accessToken)).toMatchObject({ active: true, username: 'amira' });
   });
 
@@ -353,8 +355,8 @@ describe('introspection (RFC 7662)', () => {
       ];
       for (const token of dead) {
         for (const authorization of [HOMESERVER, basic(C1)]) {
-          const answer = await attacked.post('/oauth2/introspect', { token }, authorization);
-          expect([answer.status, answer.body], token.slice(0, 60)).toEqual([200, '{"active":false}']);
+          const response = await attacked.post('/oauth2/introspect', { token }, authorization);
+          expect([response.status, response.body], token.slice(0, 60)).toEqual([200, '{"active":false}']);
         }
       }
       // Trailing whitespace is not part of a header value, and headers have a separate size limit.
@@ -406,13 +408,13 @@ describe('while the database is down', () => {
         { token: refreshToken },
         { token: refreshToken, token_type_hint: 'access_token' },
       ]) {
-        const answer = await orphaned.post('/oauth2/revoke', fields, basic(C1));
-        expectError(answer, 503, 'temporarily_unavailable');
-        expect(Number(headerOf(answer, 'retry-after'))).toBeGreaterThan(0);
+        const response = await orphaned.post('/oauth2/revoke', fields, basic(C1));
+        expectError(response, 503, 'temporarily_unavailable');
+        expect(Number(headerOf(response, 'retry-after'))).toBeGreaterThan(0);
       }
       // A token must not be reported as inactive when the lookup fails.
-      const asked = await orphaned.post('/oauth2/introspect', { token: accessToken }, HOMESERVER);
-      expectError(asked, 503, 'temporarily_unavailable');
+      const requested = await orphaned.post('/oauth2/introspect', { token: accessToken }, HOMESERVER);
+      expectError(requested, 503, 'temporarily_unavailable');
     });
     await waitUntil(async () => (await orphaned.ask({ target: '/health' })).status === 200, 'the database');
     expect((await orphaned.introspect(accessToken))['active']).toBe(true);
@@ -431,7 +433,7 @@ describe('an access token outside the Authorization header (RFC 9700 4.3.2)', ()
     const body = `access_token=${accessToken}`;
     const target = '/oauth2/userinfo';
     const dpop: [string, string] = ['Authorization', `DPoP ${accessToken}`];
-    const answers = [
+    const responses = [
       await attacked.ask({ target: `${target}?${body}` }),
       await attacked.ask({ target: `${target}?${body}&${body}` }),
       await attacked.ask({ target: `${target}?token=${accessToken}` }),
@@ -447,10 +449,10 @@ describe('an access token outside the Authorization header (RFC 9700 4.3.2)', ()
       await attacked.ask({ method: 'POST', target, headers: [header, ...form.headers], body }),
       await attacked.ask({ method: 'POST', target: `${target}?${body}`, ...form, body: '' }),
     ];
-    for (const [index, answer] of answers.entries()) {
-      expect([400, 401], `answer ${index}`).toContain(answer.status);
-      expect(answer.body).not.toContain('amira');
-      expect(answer.body).not.toContain(accessToken);
+    for (const [index, response] of responses.entries()) {
+      expect([400, 401], `answer ${index}`).toContain(response.status);
+      expect(response.body).not.toContain('amira');
+      expect(response.body).not.toContain(accessToken);
     }
     expect(await isActive(accessToken)).toBe(true);
     expect(attacked.service.logLines().join('\n')).not.toContain(accessToken);
@@ -463,9 +465,9 @@ test('the homeserver’s secret and a token in the query or form work at no othe
     for (const path of ['/oauth2/introspect', '/oauth2/revoke', '/oauth2/token', '/oauth2/registration']) {
       for (const secret of [HOMESERVER_SECRET, accessToken]) {
         const query = `?access_token=${secret}&token=${accessToken}`;
-        const answer = await attacked.post(`${path}${query}`, { access_token: secret, token: accessToken });
-        expect([400, 401], path).toContain(answer.status);
-        expect(answer.body).not.toContain('active');
+        const response = await attacked.post(`${path}${query}`, { access_token: secret, token: accessToken });
+        expect([400, 401], path).toContain(response.status);
+        expect(response.body).not.toContain('active');
       }
     }
   });
@@ -510,8 +512,8 @@ describe('tokens', () => {
     for (const token of dead) {
       expect(await attacked.introspect(token), token.slice(0, 60)).toEqual({ active: false });
       const headers: [string, string][] = [['Authorization', `Bearer ${token.slice(0, 4000)}`]];
-      const answer = await attacked.ask({ target: '/oauth2/userinfo', headers });
-      expect([400, 401], token.slice(0, 60)).toContain(answer.status);
+      const response = await attacked.ask({ target: '/oauth2/userinfo', headers });
+      expect([400, 401], token.slice(0, 60)).toContain(response.status);
     }
     expect(await attacked.introspect(live.accessToken)).toMatchObject({ active: true });
   });
@@ -534,8 +536,8 @@ describe('tokens', () => {
     const { refreshToken } = await begin('amira');
     const authorization = `Bearer ${HOMESERVER_SECRET}`;
     for (const path of ['/logout', '/logout/all']) {
-      const answer = await chat().post(path, undefined, { authorization });
-      expect([answer.status, answer.body['errcode']]).toEqual([401, 'M_UNKNOWN_TOKEN']);
+      const response = await chat().post(path, undefined, { authorization });
+      expect([response.status, response.body['errcode']]).toEqual([401, 'M_UNKNOWN_TOKEN']);
     }
     expect((await chat().post('/refresh', { refresh_token: HOMESERVER_SECRET })).status).toBe(401);
     expect((await chat().tryLogin('amira', HOMESERVER_SECRET)).status).toBe(403);

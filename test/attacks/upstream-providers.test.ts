@@ -12,22 +12,22 @@ import { sql } from '../support/fixtures.ts';
 import { linkAccount } from '../support/link-account.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
-import { type PeerAnswer, startUpstreamPeer } from '../support/upstream-peer.ts';
+import { type PeerResponse, startUpstreamPeer } from '../support/upstream-peer.ts';
 import { HeldChange } from './held-change.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const PASSWORD = 'correct horse battery staple';
 const DISCOVERY = '/.well-known/openid-configuration';
 
-type Answerer = (response: ServerResponse) => void;
+type Responder = (response: ServerResponse) => void;
 
-function json(value: unknown): Answerer {
+function json(value: unknown): Responder {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
 /** Sends until the receiver disconnects. */
-const endless: Answerer = (response) => {
+const endless: Responder = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(65_536, 'x');
   response.write('{"a":"');
@@ -39,7 +39,7 @@ const endless: Answerer = (response) => {
 };
 
 /** Starts a response and never ends it. */
-const slow: Answerer = (response) => {
+const slow: Responder = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{"a":');
 };
@@ -50,7 +50,7 @@ const DEEP = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
 const BOMB = gzipSync(Buffer.alloc(256 * 1024 * 1024, ' '));
 
 /** Discovery documents by issuer. */
-const DOCUMENTS: readonly (readonly [string, (issuer: string) => Answerer])[] = [
+const DOCUMENTS: readonly (readonly [string, (issuer: string) => Responder])[] = [
   ['a status of its own', () => (response) => response.writeHead(500).end('{}')],
   ['HTML', () => (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
   ['a list', () => json([])],
@@ -124,16 +124,16 @@ function newBrowser(of = service): Browser {
   return new Browser({ listener: of.address, publicBase: of.publicBase });
 }
 
-async function signIn(answer?: PeerAnswer, browser = newBrowser()) {
+async function signIn(response?: PeerResponse, browser = newBrowser()) {
   await browser.get(`/upstream/authorize/${ID}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', answer));
+  return await browser.get(peer.signIn(browser.shown.location ?? '', response));
 }
 
-let people = 0;
+let users = 0;
 
-async function linkedPerson(): Promise<{ name: string; sub: string; uuid: string }> {
-  people += 1;
-  const name = `person${people}`;
+async function linkedUser(): Promise<{ name: string; sub: string; uuid: string }> {
+  users += 1;
+  const name = `person${users}`;
   const userId = await service.registerUser(name, PASSWORD);
   await linkAccount(service.database, { providerId: ID, userId, subject: name });
   const rows = await sql<{ id: string }>(service.database, `select id from users where username = '${name}'`);
@@ -182,7 +182,7 @@ describe('unusable provider metadata (S-109)', () => {
 });
 
 describe('an invalid token endpoint response (S-109)', () => {
-  test.each<readonly [string, Answerer]>([
+  test.each<readonly [string, Responder]>([
     ['an endless response', endless],
     ['a gzip bomb', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
     ['10,000 levels of nesting', json(DEEP)],
@@ -194,8 +194,8 @@ describe('an invalid token endpoint response (S-109)', () => {
     ['a form declared as JSON', (response) => response.setHeader('content-type', 'application/json').end(FORM)],
     ['a form', (response) => response.setHeader('content-type', 'application/x-www-form-urlencoded').end(FORM)],
     ['a page', (response) => response.setHeader('content-type', 'text/html').end('<!doctype html>')],
-  ])('%s', async (_, answerer) => {
-    peer.handlers.set('/token', (_request, response) => answerer(response));
+  ])('%s', async (_, responder) => {
+    peer.handlers.set('/token', (_request, response) => responder(response));
     const shown = await signIn();
     expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
     // A provider's error description goes to the log, never to a page.
@@ -232,8 +232,8 @@ describe('JSON with another content type (S-109)', () => {
         void (async () => {
           const { authorization = '', 'content-type': contentType = '' } = request.headers;
           const headers = { authorization, 'content-type': contentType };
-          const answer = await fetch(`${peer.issuer}/token`, { method: 'POST', headers, body: await text(request) });
-          renamed(response, await answer.text());
+          const result = await fetch(`${peer.issuer}/token`, { method: 'POST', headers, body: await text(request) });
+          renamed(response, await result.text());
         })();
       });
       expect((await signIn()).status).toBe(303);
@@ -250,7 +250,7 @@ describe('JSON with another content type (S-109)', () => {
 describe('provider keys (S-108)', () => {
   const next = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const jwk = { ...createPublicKey(next.privateKey).export({ format: 'jwk' }), kid: 'two', alg: 'RS256' };
-  const byNext: PeerAnswer = {
+  const byNext: PeerResponse = {
     sign: async (claims) =>
       await new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'two' }).sign(next.privateKey),
   };
@@ -320,7 +320,7 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
   const ROUNDS = 150;
 
   test('link two identities to one account in sequence (R-44)', async () => {
-    const { name, uuid } = await linkedPerson();
+    const { name, uuid } = await linkedUser();
     const more = `insert into upstream_links (id, provider_id, user_id, subject, created_at)
       select gen_random_uuid(), l.provider_id, l.user_id, '${name} ' || n, now()
         from upstream_links l, generate_series(2, 19) n where l.user_id = '${uuid}'`;
@@ -351,29 +351,29 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
       const { pathname, search } = new URL(peer.signIn(browser.shown.location ?? ''));
       const requests = peer.tokenRequests.length;
       const headers = { cookie: cookiesOf(browser) };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [service, second].map(async ({ address }) => {
-          const answer = await fetch(`${address}${pathname}${search}`, { headers, redirect: 'manual' });
-          await answer.arrayBuffer();
-          return answer.status;
+          const response = await fetch(`${address}${pathname}${search}`, { headers, redirect: 'manual' });
+          await response.arrayBuffer();
+          return response.status;
         }),
       );
-      expect(answers.toSorted()).toEqual([303, 400]);
+      expect(responses.toSorted()).toEqual([303, 400]);
       expect(peer.tokenRequests.length).toBe(requests + 1);
     }
   }, 120_000);
 
   test('open one session per sign-in', async () => {
-    const { sub, uuid } = await linkedPerson();
+    const { sub, uuid } = await linkedUser();
     for (let round = 0; round < ROUNDS; round += 1) {
       const browser = newBrowser();
       await browser.get((await signIn({ claims: { sub } }, browser)).location ?? '');
       const form = browser.shown.forms[0];
       const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
       const cookie = cookiesOf(browser);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [service, second].map(async ({ address, publicBase }) => {
-          const answer = await fetch(`${address}${form?.action}`, {
+          const response = await fetch(`${address}${form?.action}`, {
             method: 'POST',
             headers: {
               cookie,
@@ -383,12 +383,12 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
             body,
             redirect: 'manual',
           });
-          await answer.arrayBuffer();
-          return answer.status;
+          await response.arrayBuffer();
+          return response.status;
         }),
       );
-      expect(answers.filter((status) => status === 303)).toHaveLength(1);
-      for (const status of answers) expect([303, 404, 409]).toContain(status);
+      expect(responses.filter((status) => status === 303)).toHaveLength(1);
+      for (const status of responses) expect([303, 404, 409]).toContain(status);
       const open = await sql(service.database, `delete from user_sessions where user_id = '${uuid}' returning id`);
       expect(open).toHaveLength(1);
     }
@@ -396,7 +396,7 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
 
   test('respect an account lock, whether it commits before or after (S-102)', async () => {
     for (let round = 0; round < 40; round += 1) {
-      const { sub, uuid } = await linkedPerson();
+      const { sub, uuid } = await linkedUser();
       const browser = newBrowser();
       await browser.get((await signIn({ claims: { sub } }, browser)).location ?? '');
       const lock = `update users set locked_at = now() where id = '${uuid}'`;

@@ -53,7 +53,7 @@ test('an account that has exhausted its work budget is refused on every route th
     [PLACEHOLDERS.grantId, targets['/consent/:grant_id']?.split('/').at(-1)],
   ]);
   const routes = attacked.routes().filter(({ path }) => !SIGN_OUT.includes(path));
-  const answered = await Promise.all(
+  const responded = await Promise.all(
     routes.map(async ({ errorFormat, method, path, target }) => {
       const isGraphql = errorFormat === 'graphql-json';
       const isUserinfo = path === '/oauth2/userinfo';
@@ -74,7 +74,7 @@ test('an account that has exhausted its work budget is refused on every route th
   const named = routes.map(({ method, path }) => `${method} ${path}`);
   const isOpen = (name: string): boolean =>
     OPEN.some((open) => (typeof open === 'string' ? open === name : open.test(name)));
-  expect(named.filter((_, index) => answered[index]?.status === 429)).toEqual(named.filter((name) => !isOpen(name)));
+  expect(named.filter((_, index) => responded[index]?.status === 429)).toEqual(named.filter((name) => !isOpen(name)));
   // Signing out still works.
   expect((await browser.submit({}, { action: '/logout' })).status).toBe(303);
   expect((await browser.get('/account/')).location).toContain('/login');

@@ -183,7 +183,7 @@ test('a flood of it from one address ends in 429 there, and other addresses are 
   };
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
   const introspect = async (): Promise<number> => {
-    const answer = await attacked.ask({
+    const response = await attacked.ask({
       method: 'POST',
       target: '/oauth2/introspect',
       headers: [
@@ -193,7 +193,7 @@ test('a flood of it from one address ends in 429 there, and other addresses are 
       ],
       body: `token=${accessToken}`,
     });
-    return answer.status;
+    return response.status;
   };
   const others = [await introspect()];
   let isOver = false;

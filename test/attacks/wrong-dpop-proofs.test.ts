@@ -8,7 +8,7 @@ import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { ProofKey, type WantedProof } from '#test/support/dpop-proofs.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type MachineAnswer, member, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+import { type MachineResponse, member, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
@@ -51,7 +51,7 @@ async function codeRequest(): Promise<Request> {
   return token({ grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri: CALLBACK });
 }
 
-async function boundTokens(): Promise<MachineAnswer> {
+async function boundTokens(): Promise<MachineResponse> {
   const request = await codeRequest();
   return await send(request, proofFor(request));
 }
@@ -65,9 +65,9 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
   'a refresh token': async () =>
     token({ grant_type: 'refresh_token', refresh_token: member(await boundTokens(), 'refresh_token') }),
   'a device code': async () => {
-    const asked = await service.post('/oauth2/device', { client_id: client, scope: 'openid' });
+    const requested = await service.post('/oauth2/device', { client_id: client, scope: 'openid' });
     // Not `slow_down` either: the rejected polls did not count.
-    const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: member(asked, 'device_code') };
+    const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: member(requested, 'device_code') };
     return token(form, [400, 'authorization_pending']);
   },
   'userinfo by GET': async () => ({
@@ -90,7 +90,7 @@ async function send(
   { method, path, form, accessToken }: Request,
   proof: string | readonly string[],
   at = service,
-): Promise<MachineAnswer> {
+): Promise<MachineResponse> {
   const headers = new Headers();
   for (const one of [proof].flat()) headers.append('dpop', one);
   if (accessToken !== undefined) headers.set('authorization', `DPoP ${accessToken}`);
@@ -154,17 +154,17 @@ describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
     const before = await remembered();
     const kinds = { ...WRONG, ...(request.accessToken === undefined ? {} : WRONG_WITH_TOKEN) };
     for (const [kind, wrong] of Object.entries(kinds)) {
-      const answer = await send(request, wrong(request));
-      expect([kind, answer.status, answer.body['error']]).toEqual([kind, refusal, 'invalid_dpop_proof']);
-      expect(answer.body['error_description'], kind).not.toBe('');
-      const challenge = answer.headers.get('www-authenticate');
+      const response = await send(request, wrong(request));
+      expect([kind, response.status, response.body['error']]).toEqual([kind, refusal, 'invalid_dpop_proof']);
+      expect(response.body['error_description'], kind).not.toBe('');
+      const challenge = response.headers.get('www-authenticate');
       if (refusal === 400) expect(challenge, kind).toBeNull();
       else expect(challenge, kind).toMatch(/^DPoP error="invalid_dpop_proof", algs="/);
     }
     expect(await remembered()).toEqual(before);
     const proof = proofFor(request);
-    const answer = await send(request, proof);
-    expect([answer.status, answer.body['error']]).toEqual([right[0], right[1]]);
+    const response = await send(request, proof);
+    expect([response.status, response.body['error']]).toEqual([right[0], right[1]]);
     // A pending request has not consumed its proof. Every other proof is consumed on all instances.
     if (right[1] !== undefined) return;
     expect(await send(request, proof, strict)).toMatchObject({ status: refusal });
@@ -175,15 +175,15 @@ describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
 
   test('gets a nonce challenge where one is required, and continues with it (RFC 9449 8)', async () => {
     const request = await make();
-    const asked = await send(request, proofFor(request), strict);
-    expect([asked.status, asked.body['error']]).toEqual([request.refusal, 'use_dpop_nonce']);
-    const nonce = asked.headers.get('dpop-nonce') ?? '';
+    const requested = await send(request, proofFor(request), strict);
+    expect([requested.status, requested.body['error']]).toEqual([request.refusal, 'use_dpop_nonce']);
+    const nonce = requested.headers.get('dpop-nonce') ?? '';
     for (const wrong of ['', 'x', 'A'.repeat(300)]) {
       const again = await send(request, proofFor(request, { nonce: wrong }), strict);
       expect([wrong, again.status, again.body['error']]).toEqual([wrong, request.refusal, 'use_dpop_nonce']);
     }
-    const answer = await send(request, proofFor(request, { nonce }), strict);
-    expect([answer.status, answer.body['error']]).toEqual([request.right[0], request.right[1]]);
+    const response = await send(request, proofFor(request, { nonce }), strict);
+    expect([response.status, response.body['error']]).toEqual([request.right[0], request.right[1]]);
   });
 });
 
@@ -192,8 +192,8 @@ test('client credentials, which public clients cannot use: refused alike (S-48)'
   const confidential = await service.client({ secret });
   const request = token({ grant_type: 'client_credentials', client_id: confidential, client_secret: secret });
   for (const [kind, wrong] of Object.entries(WRONG)) {
-    const answer = await send(request, wrong(request));
-    expect([kind, answer.status, answer.body['error']]).toEqual([kind, 400, 'invalid_dpop_proof']);
+    const response = await send(request, wrong(request));
+    expect([kind, response.status, response.body['error']]).toEqual([kind, 400, 'invalid_dpop_proof']);
   }
   expect((await send(request, proofFor(request))).body).toMatchObject({ token_type: 'DPoP' });
 });

@@ -22,8 +22,8 @@ import { compare, REJECTED } from './compare.ts';
 const COUNT = 2_000;
 const NO_LIMITS = { 'x-sentry-rate-limits': null, 'retry-after': null };
 
-function headersOf(answers: readonly { readonly headers: Readonly<Record<string, string>> }[]): string {
-  return answers.flatMap(({ headers }) => Object.values(headers)).join(' ');
+function headersOf(responses: readonly { readonly headers: Readonly<Record<string, string>> }[]): string {
+  return responses.flatMap(({ headers }) => Object.values(headers)).join(' ');
 }
 
 interface Position {
@@ -99,31 +99,31 @@ describe('Sentry as @sentry/core', () => {
         { minLength: 1, maxLength: 3 },
       ),
       count: COUNT,
-      ours: (answers) => {
+      ours: (responses) => {
         const own = new SentryRateLimits();
         let now = 1_000_000;
-        return answers.flatMap(({ afterMs, ...answer }) => {
-          own.learn(answer, now);
+        return responses.flatMap(({ afterMs, ...response }) => {
+          own.learn(response, now);
           now += afterMs;
           return [own.isLimited('error', now), own.isLimited('transaction', now)];
         });
       },
-      library: (answers) => {
+      library: (responses) => {
         let known: RateLimits = {};
         let now = 1_000_000;
-        return answers.flatMap(({ status, headers, afterMs }) => {
+        return responses.flatMap(({ status, headers, afterMs }) => {
           known = updateRateLimits(known, { statusCode: status, headers: { ...NO_LIMITS, ...headers } }, now);
           now += afterMs;
           return [isRateLimited(known, 'error', now), isRateLimited(known, 'transaction', now)];
         });
       },
       decisions: {
-        'an hour is the longest wait': (answers) => headersOf(answers).includes('90000'),
-        'a time that is not in whole seconds means a minute': (answers) => /-5|x|1\.5/.test(headersOf(answers)),
+        'an hour is the longest wait': (responses) => headersOf(responses).includes('90000'),
+        'a time that is not in whole seconds means a minute': (responses) => /-5|x|1\.5/.test(headersOf(responses)),
         'of several limits the longest counts': (_, ours, library) =>
           ours !== REJECTED && library !== REJECTED && ours.every((isLimited, index) => isLimited || !library[index]),
-        '"Retry-After" limits reports with status 429 only (Sentry, rate limiting)': (answers) =>
-          answers.some(({ status, headers }) => status !== 429 && 'retry-after' in headers),
+        '"Retry-After" limits reports with status 429 only (Sentry, rate limiting)': (responses) =>
+          responses.some(({ status, headers }) => status !== 429 && 'retry-after' in headers),
       },
     });
   });

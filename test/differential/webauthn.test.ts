@@ -266,8 +266,8 @@ function keyPart(publicKey: Uint8Array, kind: KeyKind): string {
   return part instanceof Uint8Array ? Buffer.from(part).toString('base64url') : '';
 }
 
-function registeredBy(answer: RegistrationResponseJSON): Accepted | typeof REJECTED {
-  const parsed = parseAttestation(answer);
+function registeredBy(response: RegistrationResponseJSON): Accepted | typeof REJECTED {
+  const parsed = parseAttestation(response);
   if (parsed === undefined || attestationProblem(parsed, PARTY) !== undefined) return REJECTED;
   if (!challengeHash(parsed).equals(sha256(CHALLENGE))) return REJECTED;
   const { signCount, isBackupEligible, isBackedUp } = parsed.authenticator;
@@ -290,22 +290,22 @@ describe('passkey ceremonies as @simplewebauthn/server', () => {
       })
       .map(({ kind, wrong, damage, ...rest }) => {
         const created = AUTHENTICATORS[kind].create(OPTIONS, { ...rest, ...wrong });
-        const answer: RegistrationResponseJSON = JSON.parse(JSON.stringify(created));
+        const response: RegistrationResponseJSON = JSON.parse(JSON.stringify(created));
         return {
           kind,
           wrong,
           damage,
-          whole: answer,
-          answer: { ...answer, response: damaged(answer.response, damage) },
+          whole: response,
+          answer: { ...response, response: damaged(response.response, damage) },
         };
       });
     await compare<Ceremony<RegistrationResponseJSON>, Accepted>({
       inputs,
       count: 2_000,
-      ours: ({ answer }) => registeredBy(answer),
-      library: async ({ kind, answer }) => {
+      ours: ({ answer: response }) => registeredBy(response),
+      library: async ({ kind, answer: response }) => {
         const supportedAlgorithmIDs = [...CREDENTIAL_ALGORITHMS];
-        const verified = await verifyRegistrationResponse({ ...expected, supportedAlgorithmIDs, response: answer });
+        const verified = await verifyRegistrationResponse({ ...expected, supportedAlgorithmIDs, response: response });
         if (!verified.verified) return REJECTED;
         const { credential, aaguid, credentialDeviceType, credentialBackedUp } = verified.registrationInfo;
         return {
@@ -346,8 +346,14 @@ describe('passkey ceremonies as @simplewebauthn/server', () => {
       }),
     );
     const signIn = (kind: KeyKind, wrong: Deviations, damage: Damage): Ceremony<AuthenticationResponseJSON> => {
-      const answer: AuthenticationResponseJSON = JSON.parse(AUTHENTICATORS[kind].get(OPTIONS, wrong));
-      return { kind, wrong, damage, whole: answer, answer: { ...answer, response: damaged(answer.response, damage) } };
+      const response: AuthenticationResponseJSON = JSON.parse(AUTHENTICATORS[kind].get(OPTIONS, wrong));
+      return {
+        kind,
+        wrong,
+        damage,
+        whole: response,
+        answer: { ...response, response: damaged(response.response, damage) },
+      };
     };
     await compare<Ceremony<AuthenticationResponseJSON>, Accepted>({
       inputs: fc
@@ -356,18 +362,18 @@ describe('passkey ceremonies as @simplewebauthn/server', () => {
       count: 1_000,
       // Another type than the sequence that a signature is.
       examples: [signIn('P-256', {}, { part: SIGNATURE, change: { kind: 'replace', at: 0, byte: 0xa0 } })],
-      ours: ({ kind, answer }) => {
-        const parsed = parseAssertion(answer);
+      ours: ({ kind, answer: response }) => {
+        const parsed = parseAssertion(response);
         const { spki } = registered.get(kind) ?? expect.fail('no key');
         if (parsed === undefined || assertionProblem(parsed, PARTY, spki) !== undefined) return REJECTED;
         if (!challengeHash(parsed).equals(sha256(CHALLENGE))) return REJECTED;
         const { signCount, isBackupEligible, isBackedUp } = parsed.authenticator;
         return { id: parsed.credentialId.toString('base64url'), signCount, isBackupEligible, isBackedUp };
       },
-      library: async ({ kind, answer }) => {
+      library: async ({ kind, answer: response }) => {
         const { publicKey } = registered.get(kind) ?? expect.fail('no key');
-        const credential = { id: answer.id, publicKey, counter: 0 };
-        const verified = await verifyAuthenticationResponse({ ...expected, response: answer, credential });
+        const credential = { id: response.id, publicKey, counter: 0 };
+        const verified = await verifyAuthenticationResponse({ ...expected, response: response, credential });
         if (!verified.verified) return REJECTED;
         const { credentialID, newCounter, credentialDeviceType, credentialBackedUp } = verified.authenticationInfo;
         return {

@@ -72,9 +72,9 @@ async function post(service: TestService, path: string, fields: Readonly<Record<
 }
 
 async function issue(service: TestService): Promise<string> {
-  const answer = await post(service, '/oauth2/token', { grant_type: 'client_credentials' });
-  expect(answer.status).toBe(200);
-  return (await answer.json()).access_token;
+  const response = await post(service, '/oauth2/token', { grant_type: 'client_credentials' });
+  expect(response.status).toBe(200);
+  return (await response.json()).access_token;
 }
 
 /** Makes every access token expire that many seconds ago on the database's clock. */
@@ -85,9 +85,9 @@ async function expireTokens(seconds: number): Promise<void> {
 }
 
 async function isActive(service: TestService, token: string): Promise<boolean> {
-  const answer = await post(service, '/oauth2/introspect', { token });
-  expect(answer.status).toBe(200);
-  return (await answer.json()).active;
+  const response = await post(service, '/oauth2/introspect', { token });
+  expect(response.status).toBe(200);
+  return (await response.json()).active;
 }
 
 /**

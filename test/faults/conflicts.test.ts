@@ -83,13 +83,13 @@ async function countRows(table: string): Promise<number> {
 
 const newBrowser = (): Browser => new Browser({ listener: service.address, publicBase: service.publicBase });
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly retryAfter: string | null | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(path: string, fields: Record<string, string>): Promise<Answer> {
+async function post(path: string, fields: Record<string, string>): Promise<TestResponse> {
   const response = await fetch(`${service.address}/${path}`, {
     method: 'POST',
     headers: { authorization: AUTHORIZATION },
@@ -106,7 +106,7 @@ interface Change {
   /** Selects the rows that it creates or ends. The change adds exactly one. */
   readonly effect: string;
   readonly status: number;
-  readonly prepare: () => Promise<() => Promise<Pick<Answer, 'status' | 'retryAfter'>>>;
+  readonly prepare: () => Promise<() => Promise<Pick<TestResponse, 'status' | 'retryAfter'>>>;
 }
 
 async function codeOf(): Promise<string> {
@@ -117,7 +117,7 @@ async function codeOf(): Promise<string> {
   return new URL((await browser.follow()).location ?? '').searchParams.get('code') ?? '';
 }
 
-async function exchange(code: string): Promise<Answer> {
+async function exchange(code: string): Promise<TestResponse> {
   return await post('oauth2/token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
 }
 
@@ -197,9 +197,9 @@ describe.each([
     const change = await prepare();
     const before = await countRows(effect);
     await refuseWrites(sqlState, 2);
-    const answer = await change();
+    const response = await change();
     expect(await takeWrites()).toBeGreaterThan(2);
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(await countRows(effect)).toBe(before + 1);
   });
 

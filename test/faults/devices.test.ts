@@ -85,8 +85,8 @@ async function signInByCode(browser: Browser, device: string): Promise<string> {
 
 async function signOut(token: string): Promise<void> {
   // Chat clients may also call it with an OAuth access token.
-  const answer = await new ChatClient(origin()).post('/logout', undefined, { authorization: `Bearer ${token}` });
-  if (answer.status !== 200) throw new Error(`no logout: ${answer.status}`);
+  const response = await new ChatClient(origin()).post('/logout', undefined, { authorization: `Bearer ${token}` });
+  if (response.status !== 200) throw new Error(`no logout: ${response.status}`);
 }
 
 /** Signs in and out on one device, alternating between both protocols, until the service stops responding. */

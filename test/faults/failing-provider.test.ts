@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
-import { type PeerAnswer, startUpstreamPeer } from '../support/upstream-peer.ts';
+import { type PeerResponse, startUpstreamPeer } from '../support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
@@ -41,12 +41,12 @@ afterEach(() => {
   offset += 60_000;
 });
 
-async function signIn(at = peer, answer: PeerAnswer = {}): Promise<number> {
+async function signIn(at = peer, response: PeerResponse = {}): Promise<number> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${at === peer ? ID : OTHER_ID}`);
   // After the end of this test, despite its clock offsets.
-  const claims = { exp: Math.floor(Date.now() / 1000) + 86_400, ...answer.claims };
-  return (await browser.get(at.signIn(browser.shown.location ?? '', { ...answer, claims }))).status;
+  const claims = { exp: Math.floor(Date.now() / 1000) + 86_400, ...response.claims };
+  return (await browser.get(at.signIn(browser.shown.location ?? '', { ...response, claims }))).status;
 }
 
 function breakOff(request: IncomingMessage): void {

@@ -55,9 +55,9 @@ describe('a rate limit that cannot be checked', () => {
   });
 
   test('a wrong client secret: 503 with Retry-After; the right one needs no limit', async () => {
-    const answer = await clientCredentials(`not-${SECRET}`);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await answer.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    const response = await clientCredentials(`not-${SECRET}`);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
     expect((await clientCredentials(SECRET)).status).toBe(200);
   });
 });

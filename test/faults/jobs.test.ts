@@ -88,12 +88,12 @@ async function signInAndOut(): Promise<unknown> {
   await browser.submit({ username: 'amira', password: PASSWORD });
   const shown = await browser.follow();
   const code = new URL(shown.location ?? '').searchParams.get('code') ?? '';
-  const answer = await fetch(`${base}oauth2/token`, {
+  const response = await fetch(`${base}oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${CLIENT_ID}:${SECRET}`)}` },
     body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK }),
   });
-  const { id_token: idToken } = await answer.json();
+  const { id_token: idToken } = await response.json();
   await browser.get('/logout');
   await browser.submit();
   expect(browser.shown.status).toBe(303);

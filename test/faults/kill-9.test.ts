@@ -96,9 +96,9 @@ test(`${ROUNDS} kills of the service and its database: every acknowledged token 
 async function refreshUntilKilled(session: Session): Promise<void> {
   while (isUnderLoad) {
     session.isRefreshing = true;
-    const answer = await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: session.refreshToken });
-    if (answer === undefined) return;
-    keep(session, answer.body);
+    const response = await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: session.refreshToken });
+    if (response === undefined) return;
+    keep(session, response.body);
   }
 }
 
@@ -129,9 +129,9 @@ async function compareWithJournal(round: number): Promise<void> {
     // An unanswered refresh may have rotated the tokens, which correctly deactivates the previous access token.
     if (!session.isRefreshing)
       expect(await isActive(session.accessToken), `round ${round}, session ${index}`).toBe(true);
-    const answer = await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: session.refreshToken });
-    expect(answer, `round ${round}, session ${index}: signed out by a lost answer`).toMatchObject({ status: 200 });
-    if (answer !== undefined) keep(session, answer.body);
+    const response = await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: session.refreshToken });
+    expect(response, `round ${round}, session ${index}: signed out by a lost answer`).toMatchObject({ status: 200 });
+    if (response !== undefined) keep(session, response.body);
     expect(await isActive(session.accessToken)).toBe(true);
   }
   for (const token of sample(live)) expect(await isActive(token), `round ${round}: an issued token is lost`).toBe(true);
@@ -146,17 +146,17 @@ function sample(tokens: ReadonlySet<string>): string[] {
 }
 
 async function isActive(token: string): Promise<boolean> {
-  const answer = await post('oauth2/introspect', { token });
-  return answer?.body['active'] === true;
+  const response = await post('oauth2/introspect', { token });
+  return response?.body['active'] === true;
 }
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Returns undefined when the service or its database stopped before the response. */
-async function post(path: string, fields: Record<string, string>): Promise<Answer | undefined> {
+async function post(path: string, fields: Record<string, string>): Promise<TestResponse | undefined> {
   try {
     const response = await fetch(base + path, {
       method: 'POST',
@@ -185,10 +185,10 @@ async function signIn(): Promise<Session> {
   await browser.submit({ username: 'amira', password: PASSWORD });
   const shown = await browser.follow();
   const code = new URL(shown.location ?? '').searchParams.get('code') ?? '';
-  const answer = await post('oauth2/token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
-  if (answer?.status !== 200) throw new Error(`no tokens: ${JSON.stringify(answer)}`);
+  const response = await post('oauth2/token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
+  if (response?.status !== 200) throw new Error(`no tokens: ${JSON.stringify(response)}`);
   const session = { refreshToken: '', accessToken: '', isRefreshing: false };
-  keep(session, answer.body);
+  keep(session, response.body);
   return session;
 }
 

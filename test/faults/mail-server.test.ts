@@ -158,12 +158,12 @@ test('an unresponsive mail server delays neither pages nor other jobs nor shutdo
   await page.submit({ username: 'amira', password: PASSWORD });
   const { location = '' } = await page.follow();
   const form = { grant_type: 'authorization_code', redirect_uri: CALLBACK };
-  const answer = await fetch(`${bases[0]}oauth2/token`, {
+  const response = await fetch(`${bases[0]}oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${CLIENT_ID}:a-secret-of-at-least-16-characters`)}` },
     body: new URLSearchParams({ ...form, code: new URL(location).searchParams.get('code') ?? '' }),
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   await page.get('/logout');
   await page.submit();
   expect(page.shown.status).toBe(303);

@@ -16,7 +16,7 @@ import { readMail } from '../support/read-mail.ts';
 import { type SmtpPeer, startSmtpPeer } from '../support/smtp-peer.ts';
 
 const ROUNDS = 3;
-const PEOPLE = ['amira', 'bela', 'chen', 'dora'];
+const USERS = ['amira', 'bela', 'chen', 'dora'];
 const words = (round: number) => `correct horse battery staple ${round}`;
 
 let folder: string;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   // Delivers emails only after the next start: an email in delivery when the process ends would wait a minute for its
   // lease.
   await start('--no-worker');
-  for (const name of PEOPLE) {
+  for (const name of USERS) {
     const args = ['manage', 'register-user', '--yes', '--email', `${name}@mail.example`, '--password-file', '-', name];
     await program.run(args, words(0));
   }
@@ -104,14 +104,14 @@ function toldSince(count: number): string[] {
 }
 
 test(`${ROUNDS} kills during password changes: every stored change is announced once, and no other`, async () => {
-  const passwords = new Map(PEOPLE.map((name) => [name, words(0)]));
+  const passwords = new Map(USERS.map((name) => [name, words(0)]));
   let acknowledgedInAll = 0;
   for (let round = 1; round <= ROUNDS; round += 1) {
     const before = peer.mails.length;
-    const pages = await Promise.all(PEOPLE.map((name) => signIn(name, passwords.get(name) ?? '')));
+    const pages = await Promise.all(USERS.map((name) => signIn(name, passwords.get(name) ?? '')));
     let count = 0;
-    const enough = randomInt(1, PEOPLE.length);
-    const changing = PEOPLE.map(async (name, index) => {
+    const enough = randomInt(1, USERS.length);
+    const changing = USERS.map(async (name, index) => {
       const isAcknowledged = await changePassword(pages[index], passwords.get(name) ?? '', words(round));
       if (isAcknowledged) count += 1;
       // The other requests are still in progress.
@@ -120,10 +120,10 @@ test(`${ROUNDS} kills during password changes: every stored change is announced 
     });
     const results = await Promise.all(changing);
     await kill();
-    const acknowledged = PEOPLE.filter((_, index) => results[index]);
+    const acknowledged = USERS.filter((_, index) => results[index]);
     await start();
     const changed: string[] = [];
-    for (const name of PEOPLE) {
+    for (const name of USERS) {
       if ((await signIn(name, words(round))) === undefined) continue;
       passwords.set(name, words(round));
       changed.push(name);

@@ -197,8 +197,8 @@ test.runIf(mayMount())(
       },
       logging: { level: 'error' },
     });
-    const people = Array.from({ length: AT_ONCE }, (_, index) => `person-${index}`);
-    for (const username of people) await insertTestAccount(db.database, { username, password: PASSWORD });
+    const users = Array.from({ length: AT_ONCE }, (_, index) => `person-${index}`);
+    for (const username of users) await insertTestAccount(db.database, { username, password: PASSWORD });
     const origin = { address: base.slice(0, -1) };
     const newBrowser = () => new Browser({ listener: origin.address, publicBase: base });
     const signIn = async (): Promise<number> => {
@@ -254,7 +254,7 @@ test.runIf(mayMount())(
       ] as const) {
         names.answer = failure;
         await moveTo(next);
-        const waiting = people.map(signInChat);
+        const waiting = users.map(signInChat);
         const refused = [signInAtProvider(), signInAtProvider()];
         expect(await requestMail(), failure).toBe(303);
         for (let count = 0; count < 5; count += 1) {

@@ -101,14 +101,14 @@ async function startInstance(database: Readonly<Record<string, unknown>> = {}): 
   return instance;
 }
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Throws when no response arrives in time. */
-async function post({ base }: Instance, path: string, fields: Record<string, string>): Promise<Answer> {
+async function post({ base }: Instance, path: string, fields: Record<string, string>): Promise<TestResponse> {
   const response = await fetch(base + path, {
     method: 'POST',
     headers: { authorization: AUTHORIZATION, connection: 'close' },
@@ -156,17 +156,17 @@ describe('for longer than the statement timeout', () => {
       expect((await post(instance, 'oauth2/revoke', { token: revoked })).status).toBe(200);
       drop(cable);
       const startedAt = performance.now();
-      const answers: Answer[] = [];
+      const responses: TestResponse[] = [];
       // Each visitor sends requests until the old connections have been given up.
       await Promise.all(
         Array.from({ length: 12 }, async (_, index) => {
           do {
-            const answer = await (index % 2 === 0
+            const response = await (index % 2 === 0
               ? post(instance, 'oauth2/token', { grant_type: 'client_credentials' })
               : post(instance, 'oauth2/introspect', { token: revoked }));
-            answers.push(answer);
-            if (index % 2 === 0 && answer.status === 200) live.push(String(answer.body['access_token']));
-            if (answer.status === 200) await pause(100);
+            responses.push(response);
+            if (index % 2 === 0 && response.status === 200) live.push(String(response.body['access_token']));
+            if (response.status === 200) await pause(100);
           } while (performance.now() - startedAt < GIVEN_UP_MS);
         }),
       );
@@ -175,10 +175,10 @@ describe('for longer than the statement timeout', () => {
       cable.mend();
       await expect.poll(async () => (await statusOf(instance, 'health')) === 200, HEALED).toBe(true);
       await issueToken(instance);
-      const failed = answers.filter(({ status }) => status !== 200);
+      const failed = responses.filter(({ status }) => status !== 200);
       expect(failed.length).toBeGreaterThan(0);
       expect(failed.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null)).toEqual([]);
-      expect(answers.filter(({ body }) => body['active'] === true)).toEqual([]);
+      expect(responses.filter(({ body }) => body['active'] === true)).toEqual([]);
       for (const token of live)
         expect((await post(instance, 'oauth2/introspect', { token })).body['active']).toBe(true);
     },

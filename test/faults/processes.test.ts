@@ -81,8 +81,8 @@ async function page(): Promise<string> {
 
 /** Returns the number of pages served by all processes, as one of them reports it. */
 async function shownPages(): Promise<number> {
-  const answer = await fetch(`${base}metrics`, { headers: { connection: 'close' } });
-  const families = parseExposition(await answer.text());
+  const response = await fetch(`${base}metrics`, { headers: { connection: 'close' } });
+  const families = parseExposition(await response.text());
   // From one process: summed over three, it would not be 1.
   expect(sumOf(families, 'latchkey_build_info')).toBe(1);
   const name = 'http_server_duration_seconds';
@@ -91,11 +91,11 @@ async function shownPages(): Promise<number> {
 
 function statusBySocket(): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: socket, path: '/health', agent: false }, (response) => {
+    const requested = request({ socketPath: socket, path: '/health', agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
-    asked.once('error', reject).end();
+    requested.once('error', reject).end();
   });
 }
 
@@ -115,8 +115,8 @@ test('several processes serve one address and one Unix socket, with the flags an
 
 test('any process returns the metrics of all (operations 7.2)', async () => {
   const shown = log().match(/"GET \/login HTTP\/1.1" 200 /g)?.length;
-  const answers = await Promise.all(Array.from({ length: 9 }, shownPages));
-  expect(answers).toEqual(Array.from({ length: 9 }, () => shown));
+  const responses = await Promise.all(Array.from({ length: 9 }, shownPages));
+  expect(responses).toEqual(Array.from({ length: 9 }, () => shown));
 });
 
 test('a killed process is replaced while the others serve', { timeout: LONG_MS }, async () => {

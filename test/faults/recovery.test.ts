@@ -20,7 +20,7 @@ const KILLS = 4;
 /** Little concurrency but many rounds, to hit different interleavings. */
 const ROUNDS = 200;
 const FORMS = 4;
-const PEOPLE = ['amira', 'bela', 'chen', 'dora'];
+const USERS = ['amira', 'bela', 'chen', 'dora'];
 const FIRST = 'correct horse battery staple';
 const WAIT = { timeout: 60_000, interval: 20 };
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
     };
     programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
   }
-  for (const name of PEOPLE) {
+  for (const name of USERS) {
     const args = ['manage', 'register-user', '--yes', '--email', `${name}@mail.example`, '--password-file', '-', name];
     await programs[0]?.run(args, FIRST);
   }
@@ -137,12 +137,12 @@ async function endLeases(): Promise<void> {
 }
 
 test(`${KILLS} kills during recoveries: acknowledged ones hold, with their mails, and nothing else happened (O-01, O-02)`, async () => {
-  const passwords = new Map(PEOPLE.map((name) => [name, FIRST]));
+  const passwords = new Map(USERS.map((name) => [name, FIRST]));
   let recovered = 0;
   for (let round = 1; round <= KILLS; round += 1) {
     const beforeRequests = smtp.mails.length;
     const asking = await start(0, '--no-worker');
-    const asked = await killAfter(asking, round, async (name) => {
+    const requested = await killAfter(asking, round, async (name) => {
       const status = await submit(browser(), '/recover', { email: `${name}@mail.example` });
       return status === 303 ? 'ALLOWED' : status?.toString();
     });
@@ -151,10 +151,10 @@ test(`${KILLS} kills during recoveries: acknowledged ones hold, with their mails
     const changing = await start(0);
     await expect
       .poll(() => [...arrived('Reset your password', beforeRequests).keys()], WAIT)
-      .toEqual(expect.arrayContaining(asked));
+      .toEqual(expect.arrayContaining(requested));
     const tickets = arrived('Reset your password', beforeRequests);
     const sessions = new Map<string, Browser | undefined>();
-    for (const name of PEOPLE) sessions.set(name, await signIn(name, passwords.get(name) ?? ''));
+    for (const name of USERS) sessions.set(name, await signIn(name, passwords.get(name) ?? ''));
     const beforeChanges = smtp.mails.length;
     const password = `seven purple walruses ${round}`;
     const acknowledged = await killAfter(changing, round, async (name) => {
@@ -165,7 +165,7 @@ test(`${KILLS} kills during recoveries: acknowledged ones hold, with their mails
     await endLeases();
     await start(0);
     const changed: string[] = [];
-    for (const name of PEOPLE) {
+    for (const name of USERS) {
       const isChanged = (await signIn(name, password)) !== undefined;
       if (isChanged) changed.push(name);
       // All effects of the change, or none.
@@ -193,12 +193,12 @@ async function killAfter(
   enough: number,
   act: (name: string) => Promise<string | undefined>,
 ): Promise<string[]> {
-  let answered = 0;
+  let responded = 0;
   const outcomes = await Promise.all(
-    PEOPLE.map(async (name) => {
+    USERS.map(async (name) => {
       const outcome = await act(name);
-      if (outcome !== undefined) answered += 1;
-      if (answered >= Math.min(enough, PEOPLE.length - 1)) child.kill('SIGKILL');
+      if (outcome !== undefined) responded += 1;
+      if (responded >= Math.min(enough, USERS.length - 1)) child.kill('SIGKILL');
       return outcome === 'ALLOWED' ? [name] : [];
     }),
   );

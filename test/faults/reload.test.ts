@@ -179,12 +179,12 @@ function putCertificate(validity: Validity = {}): string {
 async function shows(certificate: string): Promise<boolean> {
   return await new Promise((resolve, reject) => {
     const options = { port: tlsPort, path: '/health?probe=live', rejectUnauthorized: false, agent: false };
-    const asked = get(options, ({ socket, statusCode }) => {
+    const requested = get(options, ({ socket, statusCode }) => {
       const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.fingerprint256 : undefined;
       if (statusCode === 200) resolve(shown === new X509Certificate(certificate).fingerprint256);
       else reject(new Error(`status ${statusCode}`));
     });
-    asked.on('error', reject);
+    requested.on('error', reject);
   });
 }
 

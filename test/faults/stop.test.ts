@@ -42,7 +42,7 @@ test('a SIGTERM at any moment of the start leaves nothing running, even while th
 
 test('a SIGTERM under load: every started response is complete, then exit 0 and no database left (O-07)', async () => {
   const service = await program.serve(base);
-  let answered = 0;
+  let responded = 0;
   const broken: unknown[] = [];
   let isStopping = false;
   const visitors = Array.from({ length: 8 }, async () => {
@@ -51,7 +51,7 @@ test('a SIGTERM under load: every started response is complete, then exit 0 and 
         const response = await fetch(`${base}login`);
         await response.text();
         if (response.status !== 200) broken.push(response.status);
-        answered += 1;
+        responded += 1;
       } catch (error) {
         // New connections are refused once the listener is closed. Nothing else may fail.
         if (!isStopping) broken.push(error);
@@ -59,7 +59,7 @@ test('a SIGTERM under load: every started response is complete, then exit 0 and 
       }
     }
   });
-  await expect.poll(() => answered).toBeGreaterThan(10);
+  await expect.poll(() => responded).toBeGreaterThan(10);
   isStopping = true;
   expect(await stopProcess(service)).toBe(0);
   await Promise.all(visitors);

@@ -66,9 +66,9 @@ test.each([
     try {
       const post = async (path: string, fields: Readonly<Record<string, string>>) => {
         const headers = { authorization: AUTHORIZATION };
-        const answer = await fetch(base + path, { method: 'POST', headers, body: new URLSearchParams(fields) });
-        expect(answer.status).toBe(200);
-        return await answer.json();
+        const response = await fetch(base + path, { method: 'POST', headers, body: new URLSearchParams(fields) });
+        expect(response.status).toBe(200);
+        return await response.json();
       };
       const token = await post('oauth2/token', { grant_type: 'client_credentials', scope: 'urn:mas:admin' });
       const told = await post('oauth2/introspect', { token: token.access_token });

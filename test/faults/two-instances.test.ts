@@ -180,7 +180,7 @@ test('a rolling restart by SIGTERM under load: no request fails, and each exits 
 });
 
 /** Introspects a token continuously until `ended` settles. @returns responses that are neither correct nor 503 */
-async function wrongAnswersUntil(ended: Promise<unknown>, token: string): Promise<unknown[]> {
+async function wrongResponsesUntil(ended: Promise<unknown>, token: string): Promise<unknown[]> {
   const wrong: unknown[] = [];
   let isOver = false;
   void ended.finally(() => {
@@ -221,7 +221,7 @@ test.each(['stop', 'quit', 'kill'] as const)(
         healedMs = Math.max(healedMs, performance.now() - startedAt);
       }
     });
-    const wrong = await wrongAnswersUntil(running, known);
+    const wrong = await wrongResponsesUntil(running, known);
     const failed = failures(await running);
     expect(wrong).toEqual([]);
     expect(failed.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null)).toEqual([]);

@@ -18,7 +18,7 @@ const ROUNDS = 200;
 const FEW = 4;
 const ROUNDS_TIMEOUT_MS = 300_000;
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -69,24 +69,24 @@ afterAll(async () => {
 });
 
 /** Sends the same request many times concurrently, alternating between both processes. */
-function storm(fields: Record<string, string>, length = PARALLEL): Promise<Answer[]> {
+function storm(fields: Record<string, string>, length = PARALLEL): Promise<TestResponse[]> {
   return Promise.all(Array.from({ length }, (_, index) => token(bases[index % 2] ?? '', fields)));
 }
 
 /** @returns the only successful response. All others must be `invalid_grant` */
-function winnerOf(answers: readonly Answer[]): Answer {
-  const [winner, ...more] = answers.filter(({ status }) => status === 200);
+function winnerOf(responses: readonly TestResponse[]): TestResponse {
+  const [winner, ...more] = responses.filter(({ status }) => status === 200);
   expect(more).toEqual([]);
-  const lost = answers.filter(({ status, body }) => status === 400 && body['error'] === 'invalid_grant');
-  expect(lost).toHaveLength(answers.length - 1);
+  const lost = responses.filter(({ status, body }) => status === 400 && body['error'] === 'invalid_grant');
+  expect(lost).toHaveLength(responses.length - 1);
   return winner ?? expect.fail('nobody won');
 }
 
-async function token(base: string, fields: Record<string, string>): Promise<Answer> {
+async function token(base: string, fields: Record<string, string>): Promise<TestResponse> {
   return await ask(`${base}oauth2/token`, fields);
 }
 
-async function ask(address: string, fields: Record<string, string>): Promise<Answer> {
+async function ask(address: string, fields: Record<string, string>): Promise<TestResponse> {
   const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: AUTHORIZATION },
@@ -119,10 +119,10 @@ async function newCode(): Promise<string> {
 }
 
 test('fifty exchanges of one code on two processes: one succeeds, the others get invalid_grant, its tokens are valid (S-17)', async () => {
-  const answers = await storm({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: CALLBACK });
+  const responses = await storm({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: CALLBACK });
   const again = await token(bases[1] ?? '', {
     grant_type: 'refresh_token',
-    refresh_token: String(winnerOf(answers).body['refresh_token']),
+    refresh_token: String(winnerOf(responses).body['refresh_token']),
   });
   expect(again.status).toBe(200);
 });
@@ -133,14 +133,14 @@ test('fifty refreshes of one token on two processes: all get the same successor 
     code: await newCode(),
     redirect_uri: CALLBACK,
   });
-  const answers = await storm({ grant_type: 'refresh_token', refresh_token: String(first.body['refresh_token']) });
-  expectOnePair(answers);
+  const responses = await storm({ grant_type: 'refresh_token', refresh_token: String(first.body['refresh_token']) });
+  expectOnePair(responses);
 });
 
-function expectOnePair(answers: readonly Answer[]): void {
-  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
-  expect(new Set(answers.map((answer) => answer.body['refresh_token'])).size).toBe(1);
-  expect(new Set(answers.map((answer) => answer.body['access_token'])).size).toBe(1);
+function expectOnePair(responses: readonly TestResponse[]): void {
+  expect(new Set(responses.map((response) => response.status))).toEqual(new Set([200]));
+  expect(new Set(responses.map((response) => response.body['refresh_token'])).size).toBe(1);
+  expect(new Set(responses.map((response) => response.body['access_token'])).size).toBe(1);
 }
 
 test('two hundred codes, each exchanged and refreshed four times at once: one session, one pair (S-17, S-40)', {

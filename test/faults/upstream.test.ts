@@ -231,28 +231,28 @@ test(`${KILLS} kills while provider registrations finish: acknowledged ones have
   let acknowledged = 0;
   for (let round = 0; round < KILLS; round += 1) {
     const running = await start();
-    const people: { readonly name: string; readonly browser: Browser; readonly finish: string }[] = [];
+    const users: { readonly name: string; readonly browser: Browser; readonly finish: string }[] = [];
     for (let index = 0; index < AT_ONCE; index += 1) {
       const browser = newBrowser();
       const name = `person${round}-${index}`;
       await browser.get(await comeBack(browser, name));
-      people.push({ name, browser, finish: await registerUpToFinish(browser, name) });
+      users.push({ name, browser, finish: await registerUpToFinish(browser, name) });
     }
     const enough = randomInt(1, AT_ONCE);
     let count = 0;
     const outcomes = await Promise.all(
-      people.map(async (person) => {
-        const isAnswered = await finishes(person.browser, person.finish);
-        if (isAnswered) count += 1;
+      users.map(async (user) => {
+        const isDecided = await finishes(user.browser, user.finish);
+        if (isDecided) count += 1;
         // The other requests are still in progress.
         if (count >= enough) running.kill('SIGKILL');
-        return { ...person, isAnswered };
+        return { ...user, isAnswered: isDecided };
       }),
     );
     await kill();
     await untilAlone();
     await start();
-    for (const person of outcomes) await expectAllOrNothing(person);
+    for (const user of outcomes) await expectAllOrNothing(user);
     acknowledged += count;
     await kill();
   }
@@ -273,7 +273,7 @@ async function expectAllOrNothing({
   name,
   browser,
   finish,
-  isAnswered,
+  isAnswered: isDecided,
 }: {
   readonly name: string;
   readonly browser: Browser;
@@ -281,9 +281,9 @@ async function expectAllOrNothing({
   readonly isAnswered: boolean;
 }): Promise<void> {
   const traces = await tracesOf(name);
-  const isWhole = isAnswered || traces?.accounts === 1;
+  const isWhole = isDecided || traces?.accounts === 1;
   expect([name, traces]).toEqual([name, isWhole ? WHOLE : NOTHING]);
-  if (isAnswered) {
+  if (isDecided) {
     expect(await isSignedIn(browser, name)).toBe(true);
     return;
   }

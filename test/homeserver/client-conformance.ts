@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { crossSigningKey } from '#test/support/chat-apps/chat-app.ts';
-import { METADATA, type ScriptedAnswer, type ScriptedIntrospection } from '#test/support/scripted-introspection.ts';
+import { METADATA, type ScriptedIntrospection, type ScriptedResponse } from '#test/support/scripted-introspection.ts';
 import { takeStep } from './conformance.ts';
 
 export interface ClientStep {
@@ -13,7 +13,7 @@ export interface ClientStep {
   /** Relative to `/_matrix/client/`. */
   readonly path: string;
   /** The introspection response for the token. null sends no token. */
-  readonly token: ScriptedAnswer | null;
+  readonly token: ScriptedResponse | null;
   readonly body?: unknown;
   readonly status: number;
   readonly errcode?: string;
@@ -117,7 +117,7 @@ export async function takeClientStep(endpoint: string, service: ScriptedIntrospe
   const { method, path, token, body } = step;
   const bearer = `token-${step.name.replaceAll(/\W/g, '-')}`;
   if (token !== null) service.answers.set(bearer, token);
-  const answer = await fetch(new URL(`_matrix/client/${path}`, endpoint), {
+  const response = await fetch(new URL(`_matrix/client/${path}`, endpoint), {
     method,
     headers: {
       ...(token !== null && { authorization: `Bearer ${bearer}` }),
@@ -125,8 +125,8 @@ export async function takeClientStep(endpoint: string, service: ScriptedIntrospe
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const members: Record<string, unknown> = await answer.json();
-  return { status: answer.status, errcode: members['errcode'], members };
+  const members: Record<string, unknown> = await response.json();
+  return { status: response.status, errcode: members['errcode'], members };
 }
 
 /** Responses to a user's first cross-signing key, to the same key, to another key, and to another key with approval. */
@@ -163,13 +163,13 @@ export async function replaceCrossSigningKey(
     'BgpQ6XxG1wN2ZqMNq0o0c7uYV1m4lJ7oQ2d6ZtVtqgA',
     'CgpQ6XxG1wN2ZqMNq0o0c7uYV1m4lJ7oQ2d6ZtVtqgA',
   ];
-  const answers: unknown[] = [(await upload(first)).status, (await upload(first)).status];
+  const responses: unknown[] = [(await upload(first)).status, (await upload(first)).status];
   const { status, members } = await upload(second);
-  answers.push([status, ...offered(members)]);
+  responses.push([status, ...offered(members)]);
   const path = 'allow_cross_signing_reset';
   await takeStep(endpoint, secret, { name: path, method: 'POST', path, body: { localpart }, status: 200 });
-  answers.push((await upload(second)).status);
-  return answers;
+  responses.push((await upload(second)).status);
+  return responses;
 }
 
 const interactive = z.object({

@@ -113,7 +113,7 @@ export const CONFORMANCE: readonly ConformanceStep[] = [
 export async function takeStep(endpoint: string, secret: string, step: ConformanceStep) {
   const { method, path, body } = step;
   const sent = step.secret === undefined ? secret : step.secret;
-  const answer = await fetch(new URL(`_synapse/mas/${path}`, endpoint), {
+  const response = await fetch(new URL(`_synapse/mas/${path}`, endpoint), {
     method,
     headers: {
       ...(sent !== null && { authorization: `Bearer ${sent}` }),
@@ -121,8 +121,8 @@ export async function takeStep(endpoint: string, secret: string, step: Conforman
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
+  const text = await response.text();
   const members: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
   const { errcode } = members;
-  return { status: answer.status, errcode, members };
+  return { status: response.status, errcode, members };
 }

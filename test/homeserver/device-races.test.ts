@@ -105,13 +105,13 @@ async function live(
  * replaced it.
  */
 function hadToExist(life: Life): { from: number; until: number } | undefined {
-  const { answered, device, leaving = Number.POSITIVE_INFINITY } = life;
-  if (answered === undefined) return undefined;
+  const { answered: responded, device, leaving = Number.POSITIVE_INFINITY } = life;
+  if (responded === undefined) return undefined;
   const replaced = lives
     .filter((other) => other !== life && other.device === device)
-    .filter((other) => (other.answered ?? Number.POSITIVE_INFINITY) > answered)
-    .map((other) => Math.max(other.asked, answered));
-  return { from: answered, until: Math.min(leaving, ...replaced) };
+    .filter((other) => (other.answered ?? Number.POSITIVE_INFINITY) > responded)
+    .map((other) => Math.max(other.asked, responded));
+  return { from: responded, until: Math.min(leaving, ...replaced) };
 }
 
 test(
@@ -130,8 +130,14 @@ test(
     const storm = codes.flatMap((code, index) => {
       const device = deviceOf(index);
       const at = index % 2 === 0 ? first : second;
-      const asked = performance.now();
-      const begun = [1, 2].map(() => ({ device, asked, answered: undefined, token: undefined, leaving: undefined }));
+      const requested = performance.now();
+      const begun = [1, 2].map(() => ({
+        device,
+        asked: requested,
+        answered: undefined,
+        token: undefined,
+        leaving: undefined,
+      }));
       const [byCode, byPassword] = begun;
       if (byCode === undefined || byPassword === undefined) return [];
       lives.push(...begun);
@@ -150,9 +156,9 @@ test(
         live(
           byPassword,
           async () => {
-            const answer = await compat.tryLogin('amira', PASSWORD, { device_id: device });
-            expect([200, 503]).toContain(answer.status);
-            return answer.status === 200 ? textOf(answer, 'access_token') : undefined;
+            const response = await compat.tryLogin('amira', PASSWORD, { device_id: device });
+            expect([200, 503]).toContain(response.status);
+            return response.status === 200 ? textOf(response, 'access_token') : undefined;
           },
           async (token) => await compat.post('/logout', undefined, { authorization: `Bearer ${token}` }),
         ),
@@ -172,7 +178,7 @@ test(
     clock.advanceSeconds(10);
     await notifyHomeserver(first.core);
 
-    expect(lives.filter(({ answered }) => answered !== undefined).length).toBeGreaterThan(CLIENTS / 4);
+    expect(lives.filter(({ answered: responded }) => responded !== undefined).length).toBeGreaterThan(CLIENTS / 4);
     const active = await activeDevices();
     expect(new Set(active).size, 'one session for each device').toBe(active.length);
     expect([...(homeserver.user('amira')?.devices.keys() ?? [])].toSorted()).toEqual(active);

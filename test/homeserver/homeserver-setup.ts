@@ -159,9 +159,9 @@ export async function startHomeserverSetup({
     /** Returns the display name as other users' clients see it. */
     displayName: async (username: string): Promise<string | undefined> => {
       const of = encodeURIComponent(`@${username}:${serverName}`);
-      const answer = await fetch(`${front.address}/_${protocolName}/client/v3/profile/${of}/displayname`);
-      if (answer.status !== 200) throw new Error(`${username}: ${answer.status} ${await answer.text()}`);
-      return z.object({ displayname: z.string().optional() }).parse(await answer.json()).displayname;
+      const response = await fetch(`${front.address}/_${protocolName}/client/v3/profile/${of}/displayname`);
+      if (response.status !== 200) throw new Error(`${username}: ${response.status} ${await response.text()}`);
+      return z.object({ displayname: z.string().optional() }).parse(await response.json()).displayname;
     },
     /** Returns the state of a user at the homeserver. */
     standing: async (username: string): Promise<Standing> => {
@@ -177,12 +177,12 @@ export async function startHomeserverSetup({
     administratorToken,
     /** Introspects a token like the homeserver. */
     introspect: async (token: string): Promise<Readonly<Record<string, unknown>>> => {
-      const answer = await fetch(`${service.address}/oauth2/introspect`, {
+      const response = await fetch(`${service.address}/oauth2/introspect`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}` },
         body: new URLSearchParams({ token, token_type_hint: 'access_token' }),
       });
-      return await answer.json();
+      return await response.json();
     },
     browser: () => new Browser({ listener: service.address, publicBase: service.publicBase }),
     /** Signs a user in with their password. @returns the browser */
@@ -237,9 +237,9 @@ export async function startHomeserverSetup({
   async function administer(username: string, below = '') {
     const path = `_synapse/admin/v2/users/${encodeURIComponent(`@${username}:${serverName}`)}${below}`;
     const headers = { authorization: `Bearer ${await administratorToken()}` };
-    const answer = await fetch(new URL(path, endpoint), { headers });
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return await answer.json();
+    const response = await fetch(new URL(path, endpoint), { headers });
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return await response.json();
   }
 
   async function administratorToken(): Promise<string> {

@@ -24,7 +24,7 @@ const REGISTRATION_SECRET = 'registration-secret';
 const PEPPER = 'pepper of old';
 const PASSWORD = 'correct ﬁsh battery staple';
 
-type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+type TestResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
 interface Device {
   readonly token: string;
@@ -59,7 +59,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
         rc_login: Object.fromEntries(['address', 'account', 'failed_attempts'].map((one) => [one, HIGH_LIMIT])),
       },
     });
-    await makePeople();
+    await makeUsers();
     await synapse.stop();
 
     service = await startService({
@@ -107,12 +107,12 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const answer: Answer = { status: response.status, body: await response.json() };
-    return answer;
+    const result: TestResponse = { status: response.status, body: await response.json() };
+    return result;
   }
 
-  async function expectOk(answer: Promise<Answer>): Promise<Answer['body']> {
-    const { status, body } = await answer;
+  async function expectOk(response: Promise<TestResponse>): Promise<TestResponse['body']> {
+    const { status, body } = await response;
     if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
     return body;
   }
@@ -139,7 +139,7 @@ describe.skipIf(PYTHON === '')('the users of a real Synapse on PostgreSQL', () =
     return found;
   }
 
-  async function makePeople(): Promise<void> {
+  async function makeUsers(): Promise<void> {
     const { nonce } = await expectOk(ask('_synapse/admin/v1/register', undefined));
     const mac = createHmac('sha1', REGISTRATION_SECRET)
       .update([nonce, 'boss', PASSWORD, 'admin'].join('\0'))

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
-import { ChatOAuthClient, chatClientSettings, type OAuthAnswer, tokensOf } from '#test/support/chat-oauth-client.ts';
+import { ChatOAuthClient, chatClientSettings, type OAuthResponse, tokensOf } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -109,8 +109,8 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   }
 
   /** Uses a client's tokens from the first request to the revocation (I-15, I-16). */
-  async function useAndRevoke(answer: OAuthAnswer, device: string, prefix: string): Promise<void> {
-    const tokens = tokensOf(answer);
+  async function useAndRevoke(response: OAuthResponse, device: string, prefix: string): Promise<void> {
+    const tokens = tokensOf(response);
     const both = [STABLE, UNSTABLE].flatMap((each) => [`${each}api:*`, `${each}device:${device}`]);
     const told = await introspect(tokens.accessToken);
     expect(told).toMatchObject({ active: true, username: 'amira', device_id: device });
@@ -183,10 +183,10 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     async (prefix) => {
       const device = newDevice();
       const code = await client.code(amira, scopeOf(device, prefix));
-      const answer = await client.exchange(code);
+      const response = await client.exchange(code);
       expect(calls()).toEqual(['upsert_device']);
       expect(homeserver.requests[0]?.body).toMatchObject({ localpart: 'amira', device_id: device });
-      await useAndRevoke(answer, device, prefix);
+      await useAndRevoke(response, device, prefix);
     },
   );
 
@@ -194,10 +194,10 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const device = newDevice();
     const deviceCode = await client.deviceCode(amira, scopeOf(device, prefix));
     expect(calls()).toEqual([]);
-    const answer = await client.poll(deviceCode, { 'user-agent': PHONE });
+    const response = await client.poll(deviceCode, { 'user-agent': PHONE });
     expect(calls()).toEqual(['upsert_device']);
     expect(homeserver.user('amira')?.devices.get(device)).toBe('Harbour (iPhone, Safari, iOS)');
-    await useAndRevoke(answer, device, prefix);
+    await useAndRevoke(response, device, prefix);
   });
 
   test('a sign-in on the device of another session replaces it, whichever grant each used (I-17)', async () => {
@@ -287,10 +287,10 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const code = await client.code(amira, scopeOf(device));
     const deviceCode = await client.deviceCode(amira, scopeOf(device));
     await homeserver.setFault(fault);
-    for (const answer of [await client.exchange(code), await client.poll(deviceCode)]) {
-      expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-      expect(answer.headers.get('retry-after')).toBe(what === 'asks to retry later' ? '20' : '5');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+    for (const response of [await client.exchange(code), await client.poll(deviceCode)]) {
+      expect(response).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+      expect(response.headers.get('retry-after')).toBe(what === 'asks to retry later' ? '20' : '5');
+      expect(response.headers.get('cache-control')).toBe('no-store');
     }
     expect(await sessionsOn(device)).toBe(0);
     const refreshed = await client.refresh(held.refreshToken);
@@ -329,8 +329,8 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   test('an invalid device id is refused permanently, and the former session stays active (I-25)', async () => {
     const device = newDevice();
     homeserver.state.hiddenDevice = device;
-    const answer = await client.exchange(await client.code(amira, scopeOf(device)));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const response = await client.exchange(await client.code(amira, scopeOf(device)));
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
     expect((await client.poll(await client.deviceCode(amira, scopeOf(device)))).body['error']).toBe('invalid_scope');
     expect(await sessionsOn(device)).toBe(0);
   });
@@ -338,9 +338,9 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   test('of twenty concurrent exchanges of one code one succeeds, by one call; the others are answered (S-17)', async () => {
     const device = newDevice();
     const code = await client.code(amira, scopeOf(device));
-    const answers = await Promise.all(Array.from({ length: 20 }, async () => await client.exchange(code)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body['error'] === 'invalid_grant')).toHaveLength(19);
+    const responses = await Promise.all(Array.from({ length: 20 }, async () => await client.exchange(code)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ body }) => body['error'] === 'invalid_grant')).toHaveLength(19);
     expect(calls()).toEqual(['upsert_device']);
     expect(await sessionsOn(device)).toBe(1);
   });
@@ -358,7 +358,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   });
 
   /** Holds the responses of the homeserver back. @returns a function that releases them */
-  async function holdAnswers(): Promise<() => Promise<void>> {
+  async function holdResponses(): Promise<() => Promise<void>> {
     let resolve = () => {};
     const until = new Promise<void>((resolved) => {
       resolve = resolved;
@@ -371,8 +371,8 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   }
 
   /** Exchanges a code and runs `happens` during the call to the homeserver. */
-  async function exchangeWhile(code: string, happens: () => Promise<unknown>): Promise<OAuthAnswer> {
-    const letGo = await holdAnswers();
+  async function exchangeWhile(code: string, happens: () => Promise<unknown>): Promise<OAuthResponse> {
+    const letGo = await holdResponses();
     const exchange = client.exchange(code);
     await expect.poll(calls).toEqual(['upsert_device']);
     await happens();
@@ -384,9 +384,9 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     const device = newDevice();
     const code = await client.code(amira, scopeOf(device));
     const change = (set: string) => sql(service.database, `update homeserver_leases set ${set}`);
-    const answer = await exchangeWhile(code, async () => await change('owner = gen_random_uuid()'));
-    expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
-    expect(answer.headers.get('retry-after')).toBe('5');
+    const response = await exchangeWhile(code, async () => await change('owner = gen_random_uuid()'));
+    expect(response).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+    expect(response.headers.get('retry-after')).toBe('5');
     expect(await sessionsOn(device)).toBe(0);
     await sql(service.database, 'delete from homeserver_leases');
     expect((await client.exchange(code)).status).toBe(200);
@@ -399,8 +399,8 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
       const code = await client.code(bruno, scopeOf(device));
       const set = (value: string) =>
         sql(service.database, `update users set ${column} = ${value} where username = 'bruno'`);
-      const answer = await exchangeWhile(code, async () => await set('created_at'));
-      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+      const response = await exchangeWhile(code, async () => await set('created_at'));
+      expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
       expect(await sessionsOn(device)).toBe(0);
       await set('null');
       await notifyHomeserver(service.core);
@@ -411,7 +411,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   test('no transaction is open during the homeserver call, and other sign-ins of the user continue', async () => {
     const code = await client.code(amira, scopeOf(newDevice()));
     const other = await client.code(amira, `openid ${STABLE}api:*`);
-    const answer = await exchangeWhile(code, async () => {
+    const response = await exchangeWhile(code, async () => {
       const open = await sql(
         service.database,
         "select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
@@ -419,6 +419,6 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
       expect(open).toEqual([]);
       expect((await client.exchange(other)).status).toBe(200);
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 });

@@ -23,8 +23,8 @@ describe('I-28: a chat client without a library, with another protocol name', ()
 
   test('the names of the other protocol are unknown paths', async () => {
     for (const address of [world.front.address, world.service.address]) {
-      const answer = await fetch(`${address}/_matrix/client/v3/login`);
-      expect(answer.status).toBe(404);
+      const response = await fetch(`${address}/_matrix/client/v3/login`);
+      expect(response.status).toBe(404);
     }
   });
 });

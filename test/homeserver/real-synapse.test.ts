@@ -67,10 +67,10 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
     afterAll(async () => await tokens?.stop());
 
     test.each(CONFORMANCE.map((step) => [step.name, step] as const))('the service: %s', async (_, step) => {
-      const answer = await takeStep(synapse.endpoint, SECRET, step);
-      expect(answer.status).toBe(step.status);
-      if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
-      expect(answer.members).toMatchObject(step.members ?? {});
+      const response = await takeStep(synapse.endpoint, SECRET, step);
+      expect(response.status).toBe(step.status);
+      if (step.errcode !== undefined) expect(response.errcode).toBe(step.errcode);
+      expect(response.members).toMatchObject(step.members ?? {});
     });
 
     test('the service: provisions the user of the steps below', async () => {
@@ -82,10 +82,10 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
     });
 
     test.each(CLIENT_CONFORMANCE.map((step) => [step.name, step] as const))('clients: %s', async (_, step) => {
-      const answer = await takeClientStep(synapse.endpoint, tokens, step);
-      expect(answer.status).toBe(step.status);
-      if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
-      expect(answer.members).toMatchObject(step.members ?? {});
+      const response = await takeClientStep(synapse.endpoint, tokens, step);
+      expect(response.status).toBe(step.status);
+      if (step.errcode !== undefined) expect(response.errcode).toBe(step.errcode);
+      expect(response.members).toMatchObject(step.members ?? {});
     });
 
     test('clients: a new cross-signing key must be allowed by the service', async () => {
@@ -187,13 +187,13 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
 
     test('an application service registers its own users, but cannot sign in users', async () => {
       const register = async (username: string, fields: object) => {
-        const answer = await fetch(`${world.front.address}/_matrix/client/v3/register`, {
+        const response = await fetch(`${world.front.address}/_matrix/client/v3/register`, {
           method: 'POST',
           headers: { authorization: `Bearer ${synapse.applicationServiceToken}` },
           body: JSON.stringify({ type: 'm.login.application_service', username, ...fields }),
         });
-        const members: Record<string, unknown> = await answer.json();
-        return [answer.status, members['errcode'] ?? members['user_id']];
+        const members: Record<string, unknown> = await response.json();
+        return [response.status, members['errcode'] ?? members['user_id']];
       };
       expect(await register('bridge-carla', { inhibit_login: true })).toEqual([200, world.userId('bridge-carla')]);
       expect(await register('bridge-emil', {})).toEqual([400, 'M_APPSERVICE_LOGIN_UNSUPPORTED']);
@@ -246,8 +246,8 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       ['plain', 'is another user there'],
       ['bridge-bot', 'is reserved by an application service'],
     ])('%s cannot be registered: it %s', async (username) => {
-      const answer = await beginRegistration(service.browser(), { username });
-      expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
+      const response = await beginRegistration(service.browser(), { username });
+      expect(response).toMatchObject({ status: 200, errorCodes: ['exists'] });
     });
 
     describe('stores the devices of sessions, and no others', () => {
@@ -306,8 +306,8 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       await registerCompletely(service.browser(), 'waiting');
       await synapse.stop();
       await notifyHomeserver(service.core);
-      const answer = await beginRegistration(service.browser(), { username: 'early' });
-      expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+      const response = await beginRegistration(service.browser(), { username: 'early' });
+      expect(response).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
       await synapse.start();
       service.clock.advanceSeconds(60);
       await notifyHomeserver(service.core);

@@ -29,19 +29,19 @@ afterAll(async () => {
 /** Synapse must conform to the same steps: `real-synapse.test.ts`. */
 describe('the stand-in homeserver answers like Synapse', () => {
   test.each(CONFORMANCE.map((step) => [step.name, step] as const))('the service: %s', async (_, step) => {
-    const answer = await takeStep(homeserver.endpoint, SECRET, step);
-    expect(answer.status).toBe(step.status);
-    if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
-    expect(answer.members).toMatchObject(step.members ?? {});
+    const response = await takeStep(homeserver.endpoint, SECRET, step);
+    expect(response.status).toBe(step.status);
+    if (step.errcode !== undefined) expect(response.errcode).toBe(step.errcode);
+    expect(response.members).toMatchObject(step.members ?? {});
   });
 
   test.each(CLIENT_CONFORMANCE.map((step) => [step.name, step] as const))('clients: %s', async (_, step) => {
     const { localpart, device_id } = CLIENT_OF_CONFORMANCE;
     homeserver.addUser(localpart).devices.set(device_id, undefined);
-    const answer = await takeClientStep(homeserver.endpoint, service, step);
-    expect(answer.status).toBe(step.status);
-    if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
-    expect(answer.members).toMatchObject(step.members ?? {});
+    const response = await takeClientStep(homeserver.endpoint, service, step);
+    expect(response.status).toBe(step.status);
+    if (step.errcode !== undefined) expect(response.errcode).toBe(step.errcode);
+    expect(response.members).toMatchObject(step.members ?? {});
   });
 
   test('it keeps the dehydrated device, which has no session', async () => {
@@ -58,7 +58,7 @@ describe('the stand-in homeserver answers like Synapse', () => {
     homeserver.state.hiddenDevice = 'HIDDEN';
     const upsert = { name: 'upsert', method: 'POST', path: 'upsert_device', status: 400 } as const;
     const body = { localpart: 'hidden', device_id: 'HIDDEN' };
-    const answer = await takeStep(homeserver.endpoint, SECRET, { ...upsert, body });
-    expect(answer).toMatchObject({ status: 400, errcode: 'M_FORBIDDEN' });
+    const response = await takeStep(homeserver.endpoint, SECRET, { ...upsert, body });
+    expect(response).toMatchObject({ status: 400, errcode: 'M_FORBIDDEN' });
   });
 });

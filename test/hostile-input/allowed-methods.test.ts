@@ -17,8 +17,8 @@ function addresses(): ReadonlySet<string> {
 
 async function statusAndAllow(method: string, path: string): Promise<{ status: number; allow: string | undefined }> {
   const { host } = new URL(service.publicBase);
-  const answer = await sendRequest(service.address, { method, target: path, headers: [['Host', host]] });
-  return { status: answer.status, allow: headerOf(answer, 'allow') };
+  const response = await sendRequest(service.address, { method, target: path, headers: [['Host', host]] });
+  return { status: response.status, allow: headerOf(response, 'allow') };
 }
 
 test('every URL answers 405 exactly to the methods not in its Allow header, with the same list each time', async () => {
@@ -28,9 +28,9 @@ test('every URL answers 405 exactly to the methods not in its Allow header, with
     const listed = allow?.split(', ') ?? [];
     expect(listed, path).toContain('OPTIONS');
     for (const method of METHODS) {
-      const answer = await statusAndAllow(method, path);
-      expect([method, path, answer.status === 405]).toEqual([method, path, !listed.includes(method)]);
-      if (answer.status === 405) expect([method, path, answer.allow]).toEqual([method, path, allow]);
+      const response = await statusAndAllow(method, path);
+      expect([method, path, response.status === 405]).toEqual([method, path, !listed.includes(method)]);
+      if (response.status === 405) expect([method, path, response.allow]).toEqual([method, path, allow]);
     }
   }
 });

@@ -120,23 +120,25 @@ test(
         fc.asyncProperty(requestTo(route), async (sent) => {
           const request = victim.readyToSend(sent.request);
           const logged = attacked.service.logLines().length;
-          const answer = await attacked.ask(request);
+          const response = await attacked.ask(request);
           const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
           const where = `${sent.caller}: ${request.method} ${request.target} ${request.body ?? ''}`;
           expect(
             lines.map(({ status }) => status),
             where,
-          ).toEqual([answer.status]);
-          expectValidResponse(answer, where);
+          ).toEqual([response.status]);
+          expectValidResponse(response, where);
           const requesters = lines.map(requesterOf);
-          expect(rightRequesters(route, sent, answer.status), `${where} -> ${answer.status}`).toContain(requesters[0]);
+          expect(rightRequesters(route, sent, response.status), `${where} -> ${response.status}`).toContain(
+            requesters[0],
+          );
           seen.add(requesters[0]);
-          const setsSession = answer.headers
+          const setsSession = response.headers
             .get('set-cookie')
             ?.some((line) => line.startsWith('__Host-latchkey_session='));
-          const isWrongPassword = route.path === '/reauth' && answer.status === 200 && route.method === 'POST';
+          const isWrongPassword = route.path === '/reauth' && response.status === 200 && route.method === 'POST';
           if (setsSession === true || isWrongPassword) await victim.recover(['user_sessions']);
-          if (answer.status === 303 && route.path === '/authorize') {
+          if (response.status === 303 && route.path === '/authorize') {
             await victim.recover(['oauth2_authorization_grants']);
           }
         }),

@@ -21,20 +21,20 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
   let count = 0;
   for (const request of requests) {
     const logged = attacked.service.logLines().length;
-    const answer = await attacked.ask(victim.readyToSend(request));
+    const response = await attacked.ask(victim.readyToSend(request));
     const where = `${request.method} ${request.target} ${JSON.stringify(request.headers)} ${request.body ?? ''}`;
     const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
     expect(
       lines.map(({ status }) => status),
       where,
-    ).toEqual([answer.status]);
-    expectValidResponse(answer, where);
+    ).toEqual([response.status]);
+    expectValidResponse(response, where);
     // The session was replaced or ended, or is about to end after too many wrong passwords.
     const setsSession =
-      answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
-    const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && answer.status === 200;
+      response.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
+    const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && response.status === 200;
     if (setsSession || isWrongPassword) await victim.recover(['user_sessions']);
-    if (answer.status === 303 && request.path === '/authorize') await victim.recover(['oauth2_authorization_grants']);
+    if (response.status === 303 && request.path === '/authorize') await victim.recover(['oauth2_authorization_grants']);
     count += 1;
   }
   return count;

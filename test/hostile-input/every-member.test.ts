@@ -56,13 +56,13 @@ const BODIES: readonly (readonly [what: string, path: string, body: Json])[] = [
 let accessToken = '';
 
 beforeAll(async () => {
-  const answer = await attacked.ask({
+  const response = await attacked.ask({
     method: 'POST',
     target: `${ROUTES_OF_CHAT}login`,
     headers: [['X-Forwarded-For', attacked.newAddress()]],
     body: JSON.stringify(LOGIN),
   });
-  accessToken = String(JSON.parse(answer.body).access_token);
+  accessToken = String(JSON.parse(response.body).access_token);
 });
 
 /** Replaces each member in turn by each value, including nested members, and adds each value as an extra member. */
@@ -99,16 +99,16 @@ test.each(BODIES)(
         ['X-Forwarded-For', attacked.newAddress()],
       ];
       if (path.includes('logout')) headers.push(['Authorization', `Bearer ${accessToken}`]);
-      const answer = await attacked.ask({ method: 'POST', target: path, headers, body: text });
+      const response = await attacked.ask({ method: 'POST', target: path, headers, body: text });
       const where = `${path} ${text.slice(0, 300)}`;
-      expectValidResponse(answer, where);
+      expectValidResponse(response, where);
       const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
       expect(
         lines.map(({ status }) => status),
         where,
-      ).toEqual([answer.status]);
-      expect(JSON.parse(answer.body), where).toEqual(expect.any(Object));
-      seen.add(answer.status);
+      ).toEqual([response.status]);
+      expect(JSON.parse(response.body), where).toEqual(expect.any(Object));
+      seen.add(response.status);
     }
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(seen.has(400), 'some were refused for their form').toBe(true);

@@ -74,15 +74,15 @@ test(
       fc.asyncProperty(hostileRequest(surroundings), async (generated) => {
         const request = victim.readyToSend(generated);
         const logged = attacked.service.logLines().length;
-        const answer = await attacked.ask(request);
+        const response = await attacked.ask(request);
         const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
-        expect(lines.map(({ status }) => status)).toEqual([answer.status]);
-        expectValidResponse(answer);
+        expect(lines.map(({ status }) => status)).toEqual([response.status]);
+        expectValidResponse(response);
         const after = await attacked.tableStates();
-        const allowed = mayChange(request, answer.status);
+        const allowed = mayChange(request, response.status);
         const written = changedTables(before, after);
         if (allowed !== 'anything') expect(written.filter((table) => !allowed.includes(table))).toEqual([]);
-        seen.add(`${request.method} ${answer.status}`);
+        seen.add(`${request.method} ${response.status}`);
         await victim.recover(written);
         before = written.length === 0 ? after : await attacked.tableStates();
       }),
@@ -110,11 +110,11 @@ test(
     await fc.assert(
       fc.asyncProperty(spoiltBytes(requests), async (bytes) => {
         const logged = attacked.service.logLines().length;
-        const answers = await sendBytes(attacked.service.address, bytes);
+        const responses = await sendBytes(attacked.service.address, bytes);
         const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
-        for (const answer of answers) expect(answer.status).toBeLessThan(500);
+        for (const response of responses) expect(response.status).toBeLessThan(500);
         // One response may come from the parser, and one request may have been cut off before it was complete.
-        expect(Math.abs(lines.length - answers.length)).toBeLessThanOrEqual(1);
+        expect(Math.abs(lines.length - responses.length)).toBeLessThanOrEqual(1);
         const after = await attacked.tableStates();
         if (lines.every(({ status }) => status >= 400)) expect(changedTables(before, after)).toEqual([]);
         before = after;

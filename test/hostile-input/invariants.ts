@@ -1,31 +1,31 @@
 import { expect } from 'vitest';
 import { C1, ISSUER, SIGNED_OUT } from '../attacks/attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer } from '../attacks/raw-http.ts';
+import { headerOf, jsonOf, type RawResponse } from '../attacks/raw-http.ts';
 import { expectCleanPage } from '../support/clean-page.ts';
 import { parseRequestLine, type RequestLine } from '../support/log-expression.ts';
 
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (DEBUG|INFO|WARN) [a-z_.0-9]+ \S/;
 
 /** Checks what holds for every response. @param where included in the failure message */
-export function expectValidResponse(answer: RawAnswer, where = ''): void {
-  expect(answer.status, `${where}: ${answer.body.slice(0, 200)}`).toBeLessThan(500);
-  expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
+export function expectValidResponse(response: RawResponse, where = ''): void {
+  expect(response.status, `${where}: ${response.body.slice(0, 200)}`).toBeLessThan(500);
+  expect(headerOf(response, 'x-content-type-options')).toBe('nosniff');
   for (const name of ['server', 'x-powered-by', 'access-control-allow-credentials']) {
-    expect(answer.headers.has(name), name).toBe(false);
+    expect(response.headers.has(name), name).toBe(false);
   }
-  for (const line of answer.headers.get('set-cookie') ?? []) {
+  for (const line of response.headers.get('set-cookie') ?? []) {
     expect(line).toMatch(/^__Host-latchkey_[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
   }
-  const location = headerOf(answer, 'location');
+  const location = headerOf(response, 'location');
   if (location !== undefined) expect(leadsToUsOrTheClient(location), location).toBe(true);
-  if (answer.body === '') return;
-  const type = headerOf(answer, 'content-type') ?? '';
+  if (response.body === '') return;
+  const type = headerOf(response, 'content-type') ?? '';
   if (type.startsWith('text/html')) {
-    expectCleanPage(Buffer.from(answer.body, 'latin1').toString());
-    expect(headerOf(answer, 'content-security-policy')).toContain("default-src 'none'");
-    expect(headerOf(answer, 'cache-control')).toBe('no-store');
+    expectCleanPage(Buffer.from(response.body, 'latin1').toString());
+    expect(headerOf(response, 'content-security-policy')).toContain("default-src 'none'");
+    expect(headerOf(response, 'cache-control')).toBe('no-store');
   } else if (type.startsWith('application/')) {
-    expect(jsonOf(answer)['error_description'] ?? '').toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/);
+    expect(jsonOf(response)['error_description'] ?? '').toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/);
   }
 }
 

@@ -147,11 +147,11 @@ interface Refused {
 
 async function send(path: string, init: RequestInit = {}): Promise<Refused> {
   const before = service.logLines().length;
-  const answer = await fetch(service.address + path, { redirect: 'manual', ...init });
-  const body = await answer.text();
+  const response = await fetch(service.address + path, { redirect: 'manual', ...init });
+  const body = await response.text();
   const lines = service.logLines().slice(before);
   const line = lines.find((text) => text.includes(' auth.refused ')) ?? '';
-  return { status: answer.status, location: answer.headers.get('location'), body, line };
+  return { status: response.status, location: response.headers.get('location'), body, line };
 }
 
 async function requestObject(parameters: URLSearchParams): Promise<URLSearchParams> {
@@ -162,9 +162,9 @@ async function requestObject(parameters: URLSearchParams): Promise<URLSearchPara
   return new URLSearchParams({ client_id, request });
 }
 
-function named([first, second]: Pair, answer: Refused): unknown[] {
-  const isFirst = answer.line.includes(`code=${first.code} `) && answer.line.includes(first.description);
-  return [first.row, second.row, isFirst ? 'as the first' : answer.line];
+function named([first, second]: Pair, response: Refused): unknown[] {
+  const isFirst = response.line.includes(`code=${first.code} `) && response.line.includes(first.description);
+  return [first.row, second.row, isFirst ? 'as the first' : response.line];
 }
 
 const asFirst = ([first, second]: Pair) => [first.row, second.row, 'as the first'];
@@ -186,22 +186,22 @@ describe('a request with two errors is refused for the first', () => {
     ],
   ])('%s', async (_, way, faults, ask) => {
     for (const pair of pairsOf(faults, way)) {
-      const answer = await ask(parametersOf(pair));
-      expect(named(pair, answer)).toEqual(asFirst(pair));
+      const response = await ask(parametersOf(pair));
+      expect(named(pair, response)).toEqual(asFirst(pair));
       const rows = pair.map(({ row }) => row);
       // An unreadable request is rejected according to the plain parameters, if they contain a registered redirect URI.
       const isPage = PAGES.has(rows[0] ?? 0) || (rows[0] === 3 && (rows[1] === 4 || rows[1] === 5));
-      expect([...rows, answer.status, answer.location === null]).toEqual([...rows, isPage ? 400 : 303, isPage]);
-      if (!isPage) expect(answer.location).toContain(`error=${pair[0].code}`);
+      expect([...rows, response.status, response.location === null]).toEqual([...rows, isPage ? 400 : 303, isPage]);
+      if (!isPage) expect(response.location).toContain(`error=${pair[0].code}`);
     }
   });
 
   test('pushed: as JSON', async () => {
     for (const pair of pairsOf(FAULTS, 'pushed')) {
-      const answer = await send('/oauth2/par', { method: 'POST', body: parametersOf(pair) });
-      expect(named(pair, answer)).toEqual(asFirst(pair));
+      const response = await send('/oauth2/par', { method: 'POST', body: parametersOf(pair) });
+      expect(named(pair, response)).toEqual(asFirst(pair));
       const { code } = pair[0];
-      expect([answer.status, JSON.parse(answer.body).error]).toEqual([
+      expect([response.status, JSON.parse(response.body).error]).toEqual([
         400,
         code === 'invalid_redirect_uri' ? 'invalid_request' : code,
       ]);
@@ -216,8 +216,8 @@ test('the limit of pending requests (row 15) is checked last: requests beyond it
   const late = FAULTS.filter(({ row }) => row >= 13);
   expect(late.map(({ row }) => row)).toEqual([13, 14]);
   for (const fault of late) {
-    const answer = await inForm(parametersOf([fault]));
-    expect([fault.row, answer.status, answer.location?.includes(`error=${fault.code}`)]).toEqual([
+    const response = await inForm(parametersOf([fault]));
+    expect([fault.row, response.status, response.location?.includes(`error=${fault.code}`)]).toEqual([
       fault.row,
       303,
       true,

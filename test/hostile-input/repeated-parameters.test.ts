@@ -19,7 +19,7 @@ import {
   SIGNED_OUT,
   VERIFIER,
 } from '../attacks/attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer, textMember } from '../attacks/raw-http.ts';
+import { headerOf, jsonOf, type RawResponse, textMember } from '../attacks/raw-http.ts';
 import type { Browser } from '../support/browser.ts';
 import { cookieHeader } from './victim.ts';
 
@@ -87,13 +87,13 @@ function parametersOf(route: string): readonly string[] {
 }
 
 /** Sends an accepted request. Fails when it reads an untested parameter. */
-async function acceptedReading(route: string, send: () => Promise<RawAnswer>): Promise<RawAnswer> {
+async function acceptedReading(route: string, send: () => Promise<RawResponse>): Promise<RawResponse> {
   const spies = (['get', 'all', 'has', 'isRepeated'] as const).map((name) => vi.spyOn(FormParameters.prototype, name));
   try {
-    const answer = await send();
+    const response = await send();
     const read = spies.flatMap((spy) => spy.mock.calls.map(([name]) => name));
     expect([...new Set(read)].filter((name) => !parametersOf(route).includes(name))).toEqual([]);
-    return answer;
+    return response;
   } finally {
     vi.restoreAllMocks();
   }
@@ -118,11 +118,11 @@ function encoded(pairs: Pairs): string {
   return pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
 }
 
-async function get(path: string, pairs: Pairs, headers: [string, string][] = []): Promise<RawAnswer> {
+async function get(path: string, pairs: Pairs, headers: [string, string][] = []): Promise<RawResponse> {
   return await attacked.ask({ target: `${path}?${encoded(pairs)}`, headers });
 }
 
-async function posted(path: string, pairs: Pairs, headers: [string, string][] = []): Promise<RawAnswer> {
+async function posted(path: string, pairs: Pairs, headers: [string, string][] = []): Promise<RawResponse> {
   const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
   return await attacked.ask({ method: 'POST', target: path, headers: [type, ...headers], body: encoded(pairs) });
 }
@@ -169,9 +169,9 @@ describe('a JSON endpoint refuses a repeated parameter with invalid_request and 
     await attacked.changingNothing(async () => {
       for (const name of names) {
         for (const pairs of repetitions(form, name)) {
-          const answer = await posted(path, pairs, headers);
-          const body = jsonOf(answer);
-          expect([encoded(pairs), answer.status, body['error']]).toEqual([encoded(pairs), 400, 'invalid_request']);
+          const response = await posted(path, pairs, headers);
+          const body = jsonOf(response);
+          expect([encoded(pairs), response.status, body['error']]).toEqual([encoded(pairs), 400, 'invalid_request']);
           expect(body['error_description'], encoded(pairs)).toContain(name);
         }
       }
@@ -185,9 +185,9 @@ describe('a JSON endpoint refuses a repeated parameter with invalid_request and 
     await attacked.changingNothing(async () => {
       for (const name of names) {
         for (const pairs of repetitions(ASKING, name)) {
-          const answer = await posted('/oauth2/par', pairs, [CLIENT]);
-          const body = jsonOf(answer);
-          expect([encoded(pairs), answer.status, body['error']]).toEqual([encoded(pairs), 400, 'invalid_request']);
+          const response = await posted('/oauth2/par', pairs, [CLIENT]);
+          const body = jsonOf(response);
+          expect([encoded(pairs), response.status, body['error']]).toEqual([encoded(pairs), 400, 'invalid_request']);
           expect(body['error_description'], encoded(pairs)).toContain(name);
         }
       }
@@ -207,8 +207,8 @@ describe('a JSON endpoint refuses a repeated parameter with invalid_request and 
     }
     expect(parametersOf('GET /.well-known/webfinger').toSorted()).toEqual(['rel', 'resource']);
     for (const pairs of repetitions({}, 'resource')) {
-      const answer = await get('/.well-known/webfinger', pairs);
-      expect([answer.status, jsonOf(answer)['error']]).toEqual([400, 'invalid_request']);
+      const response = await get('/.well-known/webfinger', pairs);
+      expect([response.status, jsonOf(response)['error']]).toEqual([400, 'invalid_request']);
     }
   });
 });
@@ -225,16 +225,16 @@ describe('an authorization request', () => {
       await attacked.changingNothing(async () => {
         for (const name of names.filter((one) => !MULTIPLE_PARAMETERS.includes(one) && !OF_PAGES.includes(one))) {
           for (const pairs of repetitions(ASKING, name)) {
-            const answer = await ask(pairs);
+            const response = await ask(pairs);
             const where = encoded(pairs);
             expect(refusalLine(), where).toContain(`description="${name} is given more than once"`);
-            const location = headerOf(answer, 'location');
+            const location = headerOf(response, 'location');
             if (DECISIVE.includes(name)) {
-              expect([where, answer.status, location]).toEqual([where, 400, undefined]);
+              expect([where, response.status, location]).toEqual([where, 400, undefined]);
               continue;
             }
             const target = new URL(location ?? ISSUER);
-            expect([where, answer.status, target.origin + target.pathname]).toEqual([where, 303, C1.callback]);
+            expect([where, response.status, target.origin + target.pathname]).toEqual([where, 303, C1.callback]);
             expect(Object.fromEntries(target.searchParams), where).toEqual({
               error: 'invalid_request',
               error_description: `${name} is given more than once`,
@@ -248,9 +248,9 @@ describe('an authorization request', () => {
       const pages = OF_PAGES.filter((name) => name !== 'grant_id').flatMap((name) => [...repetitions(ASKING, name)]);
       const resources = [...Object.entries(ASKING), ['resource', ISSUER], ['resource', ISSUER]] as const;
       for (const pairs of [...pages, resources]) {
-        const answer = await ask(pairs);
-        expect([encoded(pairs), answer.status]).toEqual([encoded(pairs), 303]);
-        expect(headerOf(answer, 'location')).toMatch(/^\/(login\?|authorize\/)/);
+        const response = await ask(pairs);
+        expect([encoded(pairs), response.status]).toEqual([encoded(pairs), 303]);
+        expect(headerOf(response, 'location')).toMatch(/^\/(login\?|authorize\/)/);
       }
     },
   );
@@ -266,8 +266,8 @@ describe('an authorization request', () => {
         for (const pairs of repetitions(form, name)) {
           // An empty first `grant_id` counts as absent, so the form is treated as an authorization request without a
           // client.
-          const answer = await posted('/authorize', pairs, [cookie]);
-          expect([name, answer.status, headerOf(answer, 'location')]).toEqual([name, 400, undefined]);
+          const response = await posted('/authorize', pairs, [cookie]);
+          expect([name, response.status, headerOf(response, 'location')]).toEqual([name, 400, undefined]);
         }
       }
     });
@@ -286,9 +286,9 @@ describe('a sign-out request', () => {
     expect(names).toEqual(expect.arrayContaining(['id_token_hint', 'logout_hint', 'ui_locales']));
     for (const name of names) {
       for (const pairs of repetitions(ENDING, name)) {
-        const answer = await ask(pairs);
-        expect([encoded(pairs), answer.status]).toEqual([encoded(pairs), 400]);
-        expect(headerOf(answer, 'location')).toBeUndefined();
+        const response = await ask(pairs);
+        expect([encoded(pairs), response.status]).toEqual([encoded(pairs), 400]);
+        expect(headerOf(response, 'location')).toBeUndefined();
       }
     }
     const ending = () => ask(Object.entries(ENDING));

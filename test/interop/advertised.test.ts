@@ -108,27 +108,27 @@ function listed(member: string): readonly string[] {
   return value.map(String);
 }
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly type: string;
   readonly text: string;
   readonly body: Metadata;
 }
 
-async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
-  const answer = await fetch(url, { redirect: 'manual', ...init });
-  const text = await answer.text();
-  const type = answer.headers.get('content-type') ?? '';
-  return { status: answer.status, type, text, body: type.startsWith('application/json') ? JSON.parse(text) : {} };
+async function ask(url: string, init: RequestInit = {}): Promise<TestResponse> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  return { status: response.status, type, text, body: type.startsWith('application/json') ? JSON.parse(text) : {} };
 }
 
-async function post(member: string, form: Form, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+async function post(member: string, form: Form, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
   return await ask(at(member), { method: 'POST', headers, body: new URLSearchParams(form) });
 }
 
 const asWeb = (client = WEB) => ({ authorization: basic(client, SECRET) });
 
-async function register(members: object): Promise<Answer> {
+async function register(members: object): Promise<TestResponse> {
   return await ask(at('registration_endpoint'), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -216,9 +216,9 @@ async function signedInWithApp(): Promise<Browser> {
 async function signIn(fields: Form = {}, client = WEB, by = browser): Promise<Metadata> {
   const code = (await authorize(fields, client, by)).searchParams.get('code') ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
-  const answer = await post('token_endpoint', form, asWeb(client));
-  expect([fields, answer.status]).toEqual([fields, 200]);
-  return answer.body;
+  const response = await post('token_endpoint', form, asWeb(client));
+  expect([fields, response.status]).toEqual([fields, 200]);
+  return response.body;
 }
 
 async function expectReached(member: string, init: RequestInit, status: number): Promise<void> {
@@ -241,15 +241,15 @@ async function exerciseMethods(endpoint: string, form: Form): Promise<void> {
 async function exerciseAlgorithms(endpoint: string, form: Form): Promise<void> {
   for (const alg of listed(`${endpoint}_auth_signing_alg_values_supported`)) {
     const method = alg.startsWith('HS') ? 'client_secret_jwt' : 'private_key_jwt';
-    const answer = await post(endpoint, { ...form, ...assertion(CLIENT_OF_METHOD[method] ?? '', alg) });
-    expect([endpoint, alg, answer.status]).toEqual([endpoint, alg, 200]);
+    const response = await post(endpoint, { ...form, ...assertion(CLIENT_OF_METHOD[method] ?? '', alg) });
+    expect([endpoint, alg, response.status]).toEqual([endpoint, alg, 200]);
   }
 }
 
 const BY_ITSELF = { grant_type: 'client_credentials' };
 const SOME_TOKEN = { token: 'unknown' };
 
-async function exerciseSignedAnswers(member: string, jwtOf: (tokens: Metadata, client: string) => Promise<string>) {
+async function exerciseSignedResponses(member: string, jwtOf: (tokens: Metadata, client: string) => Promise<string>) {
   const algorithms = listed(member);
   expect(algorithms.toSorted()).toEqual(Object.keys(SIGNED).toSorted());
   for (const alg of algorithms) {
@@ -334,14 +334,14 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     };
     expect(listed('grant_types_supported').toSorted()).toEqual(Object.keys(rest).toSorted());
     for (const [grant_type, [form, error]] of Object.entries(rest)) {
-      const answer = await post('token_endpoint', { grant_type, ...form }, asWeb());
-      expect([grant_type, answer.body['error']]).toEqual([grant_type, error]);
+      const response = await post('token_endpoint', { grant_type, ...form }, asWeb());
+      expect([grant_type, response.body['error']]).toEqual([grant_type, error]);
     }
     const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
     const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
     for (const grant_type of ['password', 'implicit', jwtBearer, exchange]) {
-      const answer = await post('token_endpoint', { grant_type }, asWeb());
-      expect([grant_type, answer.body['error']]).toEqual([grant_type, 'unsupported_grant_type']);
+      const response = await post('token_endpoint', { grant_type }, asWeb());
+      expect([grant_type, response.body['error']]).toEqual([grant_type, 'unsupported_grant_type']);
     }
   },
   token_endpoint_auth_methods_supported: async () => await exerciseMethods('token_endpoint', BY_ITSELF),
@@ -369,18 +369,18 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     expect(subjects[1]).toMatch(/^[\w-]{43}$/);
   },
   id_token_signing_alg_values_supported: async () =>
-    await exerciseSignedAnswers('id_token_signing_alg_values_supported', async ({ id_token }) => String(id_token)),
+    await exerciseSignedResponses('id_token_signing_alg_values_supported', async ({ id_token }) => String(id_token)),
   userinfo_signing_alg_values_supported: async () =>
-    await exerciseSignedAnswers('userinfo_signing_alg_values_supported', async ({ access_token }) => {
+    await exerciseSignedResponses('userinfo_signing_alg_values_supported', async ({ access_token }) => {
       const headers = { authorization: `Bearer ${access_token}` };
       return (await ask(at('userinfo_endpoint'), { headers })).text;
     }),
   authorization_signing_alg_values_supported: async () =>
-    await exerciseSignedAnswers('authorization_signing_alg_values_supported', async (_, client) => {
+    await exerciseSignedResponses('authorization_signing_alg_values_supported', async (_, client) => {
       return (await authorize({ response_mode: 'jwt' }, client)).searchParams.get('response') ?? '';
     }),
   introspection_signing_alg_values_supported: async () =>
-    await exerciseSignedAnswers('introspection_signing_alg_values_supported', async ({ access_token }, client) => {
+    await exerciseSignedResponses('introspection_signing_alg_values_supported', async ({ access_token }, client) => {
       const headers = { ...asWeb(client), accept: 'application/token-introspection+jwt' };
       return (await post('introspection_endpoint', { token: String(access_token) }, headers)).text;
     }),

@@ -272,9 +272,9 @@ async function outcome(name: string, headers: Headers): Promise<readonly unknown
       : ([['Content-Type', isGraphql ? 'application/json' : 'application/x-www-form-urlencoded']] as const)),
   ];
   const body = method === 'GET' ? {} : { body: isGraphql ? '{"query":"{ __typename }"}' : '' };
-  const answer = await sendRequest(service.address, { method, target, headers: all, ...body });
-  const isRefused = answer.body.includes('cross_site_request') || (answer.status === 403 && answer.body === '');
-  return [answer.status, headerOf(answer, 'location')?.split('?')[0], ...(isRefused ? ['refused'] : [])];
+  const response = await sendRequest(service.address, { method, target, headers: all, ...body });
+  const isRefused = response.body.includes('cross_site_request') || (response.status === 403 && response.body === '');
+  return [response.status, headerOf(response, 'location')?.split('?')[0], ...(isRefused ? ['refused'] : [])];
 }
 
 test('the table lists exactly the mounted routes', () => {

@@ -16,7 +16,7 @@ import { sql } from '../support/fixtures.ts';
 
 const VERIFIER = 'verifier-of-the-console-0123456789-0123456789';
 const CONFIGURED = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
-const PEOPLE = 12;
+const USERS = 12;
 
 const ELEMENT_ADMIN = {
   origin: 'https://admin.example',
@@ -42,9 +42,9 @@ beforeAll(async () => {
   });
   const { service } = administered;
   origin = service.address;
-  const people = [];
-  for (let count = 0; count < PEOPLE; count += 1) people.push(await administered.person());
-  users = people.map(({ id }) => id);
+  const accounts = [];
+  for (let count = 0; count < USERS; count += 1) accounts.push(await administered.person());
+  users = accounts.map(({ id }) => id);
   await sql(service.database, `update users set can_request_admin = true where username = 'nele1'`);
   const discovered = await fetch(`${origin}/.well-known/openid-configuration`);
   metadata = await discovered.json();
@@ -92,9 +92,9 @@ async function tokens(console: Console, form: Readonly<Record<string, string>>):
     body: new URLSearchParams(form),
   });
   expect(response.status).toBe(200);
-  const answer: Tokens = await response.json();
-  expect(answer).toMatchObject({ refresh_token: expect.any(String), expires_in: expect.any(Number) });
-  return answer;
+  const result: Tokens = await response.json();
+  expect(result).toMatchObject({ refresh_token: expect.any(String), expires_in: expect.any(Number) });
+  return result;
 }
 
 /** Signs the administrator in, as the console does with its client. */
@@ -114,11 +114,11 @@ async function signIn(console: Console, clientId: string, scope: string): Promis
   };
   await browser.open(`/authorize?${new URLSearchParams(parameters)}`);
   await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const answer = new URL(browser.shown.location ?? '');
-  expect(answer.searchParams.get('state')).toBe(parameters.state);
+  const response = new URL(browser.shown.location ?? '');
+  expect(response.searchParams.get('state')).toBe(parameters.state);
   return await tokens(console, {
     grant_type: 'authorization_code',
-    code: answer.searchParams.get('code') ?? '',
+    code: response.searchParams.get('code') ?? '',
     code_verifier: VERIFIER,
     client_id: clientId,
     redirect_uri: console.redirectUri,
@@ -137,9 +137,9 @@ async function got(admin: AdminClient, path: string) {
 }
 
 async function posted(admin: AdminClient, path: string, body: object = {}) {
-  const answer = await admin.post(path, body);
-  expect(answer.status, `${path}: ${JSON.stringify(answer.body.errors)}`).toBeLessThan(300);
-  return answer.body;
+  const response = await admin.post(path, body);
+  expect(response.status, `${path}: ${JSON.stringify(response.body.errors)}`).toBeLessThan(300);
+  return response.body;
 }
 
 describe('sign-in', () => {
@@ -174,11 +174,11 @@ describe('sign-in', () => {
     'a browser may send %s with a token from another origin',
     async (method) => {
       const url = `${origin}/api/admin/v1/users`;
-      const asked = {
+      const requested = {
         'access-control-request-method': method,
         'access-control-request-headers': 'authorization,content-type',
       };
-      const response = await request(ELEMENT_ADMIN, 'OPTIONS', url, { headers: asked });
+      const response = await request(ELEMENT_ADMIN, 'OPTIONS', url, { headers: requested });
       expect(response.headers.get('access-control-allow-methods')).toContain(method);
       expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization');
     },
@@ -203,11 +203,11 @@ describe('Element Admin', () => {
   });
 
   test.each([
-    ['', PEOPLE],
+    ['', USERS],
     ['&filter[admin]=true', 1],
-    ['&filter[admin]=false', PEOPLE - 1],
+    ['&filter[admin]=false', USERS - 1],
     ['&filter[legacy-guest]=true', 0],
-    ['&filter[status]=active', PEOPLE],
+    ['&filter[status]=active', USERS],
     ['&filter[status]=locked', 0],
     ['&filter[status]=deactivated', 0],
     ['&filter[search]=nele1', 4],

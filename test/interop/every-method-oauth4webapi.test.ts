@@ -19,8 +19,8 @@ interface Registered {
 }
 
 async function register(row: MethodRow, { metadata, key }: NewClient): Promise<Registered> {
-  const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, INSECURE);
-  const client = await oauth.processDynamicClientRegistrationResponse(answer);
+  const response = await oauth.dynamicClientRegistrationRequest(server, metadata, INSECURE);
+  const client = await oauth.processDynamicClientRegistrationResponse(response);
   const secret = String(client['client_secret']);
   switch (row.method) {
     case 'client_secret_basic':
@@ -61,7 +61,7 @@ describe.each(METHODS)('oauth4webapi with $name', (row) => {
     const query = { client_id: client.client_id, ...Object.fromEntries(await parametersOf(verifier, state)) };
     const callback = await provider.authorize(authorizationAddress(query));
     const response = oauth.validateAuthResponse(server, client, callback, state);
-    const answer = await oauth.authorizationCodeGrantRequest(
+    const result = await oauth.authorizationCodeGrantRequest(
       server,
       client,
       method,
@@ -70,8 +70,8 @@ describe.each(METHODS)('oauth4webapi with $name', (row) => {
       verifier,
       INSECURE,
     );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, { requireIdToken: true });
-    await oauth.validateApplicationLevelSignature(server, answer, INSECURE);
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, result, { requireIdToken: true });
+    await oauth.validateApplicationLevelSignature(server, result, INSECURE);
     const info = await oauth.userInfoRequest(server, client, tokens.access_token, INSECURE);
     expect(await oauth.processUserInfoResponse(server, client, provider.userId, info)).toMatchObject({
       username: 'amira',

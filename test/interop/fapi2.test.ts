@@ -88,8 +88,8 @@ async function post(path: string, usual: Readonly<Record<string, string>>, sent:
     body: new URLSearchParams(body),
   });
   const text = await response.text();
-  const answered: Readonly<Record<string, unknown>> = text === '' ? {} : JSON.parse(text);
-  return { status: response.status, body: answered };
+  const responded: Readonly<Record<string, unknown>> = text === '' ? {} : JSON.parse(text);
+  return { status: response.status, body: responded };
 }
 
 const PARAMETERS = {
@@ -118,8 +118,8 @@ async function codeOf(sent: Sent = {}): Promise<string> {
     client_id: sent.client ?? CLIENT,
     request_uri: String(pushed.body['request_uri']),
   });
-  const answered = await finish(`/authorize?${request}`);
-  return answered.searchParams.get('code') ?? '';
+  const responded = await finish(`/authorize?${request}`);
+  return responded.searchParams.get('code') ?? '';
 }
 
 /** Consents if asked. */
@@ -216,8 +216,8 @@ describe('a pushed request of a FAPI 2.0 client (Security Profile 5.3.2)', () =>
 
   test('is the only kind of request that /authorize accepts', async () => {
     const query = new URLSearchParams({ client_id: CLIENT, ...PARAMETERS });
-    const answered = await finish(`/authorize?${query}`);
-    expect([answered.searchParams.get('error'), answered.searchParams.get('iss')]).toEqual([
+    const responded = await finish(`/authorize?${query}`);
+    expect([responded.searchParams.get('error'), responded.searchParams.get('iss')]).toEqual([
       'invalid_request',
       service.issuer,
     ]);
@@ -277,10 +277,10 @@ describe('tokens of a FAPI 2.0 client', () => {
     const refresh_token = String(first.body['refresh_token']);
     const refresh = async () =>
       await post('token', { grant_type: 'refresh_token', refresh_token }, { proof: proofFor('oauth2/token') });
-    const answers = [await refresh(), await refresh(), await refresh()];
-    const accessTokens = new Set([first, ...answers].map(({ body }) => String(body['access_token'])));
+    const responses = [await refresh(), await refresh(), await refresh()];
+    const accessTokens = new Set([first, ...responses].map(({ body }) => String(body['access_token'])));
     expect(accessTokens.size).toBe(4);
-    expect(new Set(answers.map(({ body }) => body['refresh_token']))).toEqual(new Set([refresh_token]));
+    expect(new Set(responses.map(({ body }) => body['refresh_token']))).toEqual(new Set([refresh_token]));
     for (const accessToken of accessTokens) {
       const info = await userinfo(accessToken);
       expect(info.status).toBe(200);
@@ -329,8 +329,8 @@ test('a client registers for the profile, and the response shows its effects', a
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ ...registration, ...changes });
     const response = await fetch(`${service.address}/oauth2/registration`, { method: 'POST', headers, body });
-    const answered: Readonly<Record<string, unknown>> = JSON.parse(await response.text());
-    return { status: response.status, body: answered };
+    const responded: Readonly<Record<string, unknown>> = JSON.parse(await response.text());
+    return { status: response.status, body: responded };
   };
   expect(await register({})).toMatchObject({
     status: 201,

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => await service.stop());
 
 /** Creates an account with groups and a custom claim, or with neither. */
-async function person(username: string, groups: readonly string[], claims: Readonly<Record<string, string>>) {
+async function newUser(username: string, groups: readonly string[], claims: Readonly<Record<string, string>>) {
   const userId = await service.registerUser(username, PASSWORD);
   const user = parseId<'user'>(userId) ?? expect.fail('no id');
   await service.database.transaction(async (transaction) => {
@@ -47,7 +47,7 @@ async function person(username: string, groups: readonly string[], claims: Reado
 }
 
 /** Returns what openid-client passes to an application: the claims of the ID token and of userinfo. */
-async function learn(clientId: string, scope: string, { userId, browser }: Awaited<ReturnType<typeof person>>) {
+async function learn(clientId: string, scope: string, { userId, browser }: Awaited<ReturnType<typeof newUser>>) {
   const config = await oidc.discovery(new URL(service.issuer), clientId, undefined, oidc.ClientSecretBasic(SECRET), {
     execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks],
   });
@@ -67,7 +67,7 @@ async function learn(clientId: string, scope: string, { userId, browser }: Await
 
 describe('openid-client receives', () => {
   test('the groups and claims of an account, which override those of the client', async () => {
-    const amira = await person('amira', ['staff', 'admins'], { department: 'of the account' });
+    const amira = await newUser('amira', ['staff', 'admins'], { department: 'of the account' });
     const { idToken, userinfo } = await learn(BOTH, 'openid profile groups', amira);
     const claims = { groups: ['admins', 'staff'], tenant: 'harbour', department: 'of the account' };
     expect(idToken).toMatchObject(claims);
@@ -75,13 +75,13 @@ describe('openid-client receives', () => {
   });
 
   test('an empty list for a user without groups', async () => {
-    const { idToken, userinfo } = await learn(BOTH, 'openid groups', await person('bela', [], {}));
+    const { idToken, userinfo } = await learn(BOTH, 'openid groups', await newUser('bela', [], {}));
     expect(idToken['groups']).toEqual([]);
     expect(userinfo['groups']).toEqual([]);
   });
 
   test('no groups without requesting them, and no account claims without the profile scope', async () => {
-    const chiara = await person('chiara', ['staff'], { department: 'of the account' });
+    const chiara = await newUser('chiara', ['staff'], { department: 'of the account' });
     for (const claims of Object.values(await learn(BOTH, 'openid', chiara))) {
       expect(claims).not.toHaveProperty('groups');
       expect(claims).toMatchObject({ tenant: 'harbour', department: 'of the client' });
@@ -89,7 +89,7 @@ describe('openid-client receives', () => {
   });
 
   test('them only from userinfo when the client has id_token_claims off', async () => {
-    const dilan = await person('dilan', ['staff'], {});
+    const dilan = await newUser('dilan', ['staff'], {});
     const { idToken, userinfo } = await learn(USERINFO_ONLY, 'openid profile groups', dilan);
     for (const name of ['groups', 'tenant', 'department']) expect(idToken).not.toHaveProperty(name);
     expect(userinfo).toMatchObject({ groups: ['staff'], tenant: 'harbour', department: 'of the client' });

@@ -142,8 +142,8 @@ test('a client registers the algorithm; encrypted responses are refused', async 
     });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${service.address}/oauth2/registration`, { method: 'POST', headers, body });
-    const answered: Readonly<Record<string, unknown>> = JSON.parse(await response.text());
-    return { status: response.status, body: answered };
+    const responded: Readonly<Record<string, unknown>> = JSON.parse(await response.text());
+    return { status: response.status, body: responded };
   };
   const algorithm = { authorization_signed_response_alg: 'ES256' };
   expect(await register(algorithm)).toMatchObject({ status: 201, body: algorithm });

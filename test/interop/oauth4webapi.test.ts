@@ -113,7 +113,7 @@ describe('a public client with oauth4webapi', () => {
 
   test('a signed ID token verifies with the published keys', async () => {
     const { verifier, response } = await authorize({});
-    const answer = await oauth.authorizationCodeGrantRequest(
+    const result = await oauth.authorizationCodeGrantRequest(
       server,
       client,
       oauth.None(),
@@ -122,9 +122,9 @@ describe('a public client with oauth4webapi', () => {
       verifier,
       INSECURE,
     );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, { requireIdToken: true });
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, result, { requireIdToken: true });
     expect(tokens.id_token).toBeDefined();
-    await oauth.validateApplicationLevelSignature(server, answer, INSECURE);
+    await oauth.validateApplicationLevelSignature(server, result, INSECURE);
   });
 
   test('prompt=none without a session returns login_required, and denied consent access_denied', async () => {

@@ -174,8 +174,8 @@ describe('pushed authorization requests', () => {
     const client: oauth.Client = { client_id: CLIENT_ID };
     const parameters = new URLSearchParams({ redirect_uri: 'https://app.example/other', response_type: 'code' });
     const method = oauth.ClientSecretBasic(SECRET);
-    const answer = await oauth.pushedAuthorizationRequest(server, client, method, parameters, INSECURE);
-    await expect(oauth.processPushedAuthorizationResponse(server, client, answer)).rejects.toMatchObject({
+    const response = await oauth.pushedAuthorizationRequest(server, client, method, parameters, INSECURE);
+    await expect(oauth.processPushedAuthorizationResponse(server, client, response)).rejects.toMatchObject({
       error: 'invalid_request',
     });
   });

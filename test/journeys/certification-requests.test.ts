@@ -85,9 +85,9 @@ describe('a client that requests claims and acr values, without PKCE, and return
       prompt: 'none',
       id_token_hint: tokens.id_token ?? '',
     });
-    const answer = await browser.get(address.pathname + address.search);
-    expect(answer.status).toBe(303);
-    const again = await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), { expectedState: state });
+    const response = await browser.get(address.pathname + address.search);
+    expect(response.status).toBe(303);
+    const again = await oidc.authorizationCodeGrant(config, new URL(response.location ?? ''), { expectedState: state });
     expect(again.claims()?.sub).toBe(tokens.claims()?.sub);
     expect(again.claims()).not.toHaveProperty('preferred_username');
   });

@@ -80,12 +80,12 @@ test('the user signs in at the provider, confirms here, and the client gets a se
   await browser.get(peer.signIn(browser.shown.location ?? ''));
   await browser.follow();
   await browser.submit();
-  const asked = await browser.follow();
-  expect(asked.text).toContain('Sign in to element://vector/ ?');
-  expect(asked.text).toContain('@amira:chat.example');
+  const requested = await browser.follow();
+  expect(requested.text).toContain('Sign in to element://vector/ ?');
+  expect(requested.text).toContain('@amira:chat.example');
   const { location } = await agreeToSso(browser);
   expect(location).toMatch(/^element:\/\/vector\/\?a=b&loginToken=\w{32}$/);
   const token = location?.slice(-32);
-  const answer = await client.post('/login', { type: 'm.login.token', token });
-  expect([answer.status, answer.body['user_id']]).toEqual([200, '@amira:chat.example']);
+  const response = await client.post('/login', { type: 'm.login.token', token });
+  expect([response.status, response.body['user_id']]).toEqual([200, '@amira:chat.example']);
 });

@@ -1,7 +1,7 @@
 /** The scopes of chat clients, under both usual names of the protocol (chat-compat 10.4, oauth 14.2). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
-import { ChatOAuthClient, chatClientSettings, type OAuthAnswer, tokensOf } from '#test/support/chat-oauth-client.ts';
+import { ChatOAuthClient, chatClientSettings, type OAuthResponse, tokensOf } from '#test/support/chat-oauth-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
@@ -42,8 +42,8 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     return (await client.post('/oauth2/introspect', { token }, headers)).body;
   }
 
-  const refused = (answer: OAuthAnswer) =>
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+  const refused = (response: OAuthResponse) =>
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
 
   test.each([
     [STABLE, 'STABLEDEVICE'],
@@ -56,9 +56,9 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(browser.shown.text, 'a person cannot judge the names').not.toContain('urn:');
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
     const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
-    const answer = await client.exchange(code);
-    expect(answer.body['scope']).toBe(scope);
-    const told = await introspect(tokensOf(answer).accessToken);
+    const response = await client.exchange(code);
+    expect(response.body['scope']).toBe(scope);
+    const told = await introspect(tokensOf(response).accessToken);
     expect(told).toMatchObject({ active: true, username: 'amira', device_id: deviceId });
     const both = [STABLE, UNSTABLE].flatMap((each) => [`${each}api:*`, `${each}device:${deviceId}`]);
     expect(String(told['scope']).split(' ').toSorted()).toEqual([...both, 'openid'].toSorted());

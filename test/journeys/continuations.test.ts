@@ -11,7 +11,7 @@ import { sharedByTests } from '../support/shared-by-tests.ts';
 const ORIGIN = 'https://auth.example.org';
 const PASSWORD = 'correct horse battery staple';
 const ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
@@ -41,8 +41,8 @@ const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<S
   [
     'register',
     async (query) => {
-      people += 1;
-      return await registerCompletely(service.browser(), `newcomer${people}`, query);
+      users += 1;
+      return await registerCompletely(service.browser(), `newcomer${users}`, query);
     },
   ],
 ];

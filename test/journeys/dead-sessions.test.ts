@@ -19,7 +19,7 @@ let browser: Browser;
 /** IDs of the consent page and the device page, both opened in this browser. */
 let grantId: string;
 let deviceId: string;
-let people = 0;
+let users = 0;
 let name = '';
 
 const service = await sharedByTests(
@@ -53,8 +53,8 @@ const service = await sharedByTests(
 
 /** Signs in and opens pages that may be open when the session ends. */
 beforeEach(async () => {
-  people += 1;
-  name = `person${people}`;
+  users += 1;
+  name = `person${users}`;
   await service.registerUser(name, PASSWORD);
   browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');
@@ -70,11 +70,11 @@ beforeEach(async () => {
   };
   await browser.open(`/authorize?${new URLSearchParams(parameters)}`);
   grantId = idAtEnd();
-  const asked = await fetch(`${service.address}/oauth2/device`, {
+  const requested = await fetch(`${service.address}/oauth2/device`, {
     method: 'POST',
     body: new URLSearchParams({ client_id: TV, scope: 'openid' }),
   });
-  const codes: Readonly<Record<string, unknown>> = await asked.json();
+  const codes: Readonly<Record<string, unknown>> = await requested.json();
   await browser.get('/link');
   await browser.submit({ code: String(codes['user_code']) });
   await browser.follow();
@@ -125,8 +125,8 @@ describe.each(['signed out', 'locked', 'deactivated'] as const)('a user who was 
     const out = await browser.submit();
     expect([out.status, new URL(out.location ?? '').pathname]).toEqual([303, next()]);
     // The browser has no session now.
-    const asked = await browser.get(`/login?kind=change_password`);
-    expect(asked.forms[0]?.action).toBe('/login?kind=change_password');
+    const requested = await browser.get(`/login?kind=change_password`);
+    expect(requested.forms[0]?.action).toBe('/login?kind=change_password');
   });
 });
 

@@ -123,13 +123,15 @@ describe.each([
   test('openid-client: device grant', async () => {
     const config = await configuration(TV, oidc.None());
     const DPoP = oidc.getDPoPHandle(config, await oidc.randomDPoPKeyPair('Ed25519'));
-    const asked = await oidc.initiateDeviceAuthorization(config, { scope: 'openid' });
-    await browser.open(asked.verification_uri_complete ?? '');
+    const requested = await oidc.initiateDeviceAuthorization(config, { scope: 'openid' });
+    await browser.open(requested.verification_uri_complete ?? '');
     await browser.submit({}, { action: '/link' });
     await browser.open(browser.shown.location ?? '');
     const { pathname } = new URL(browser.shown.url);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
-    const tokens = await oidc.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0.1 }, undefined, { DPoP });
+    const tokens = await oidc.pollDeviceAuthorizationGrant(config, { ...requested, interval: 0.1 }, undefined, {
+      DPoP,
+    });
     expect(tokens).toMatchObject({ token_type: 'dpop' });
     expect(await oidc.fetchUserInfo(config, tokens.access_token, userId, { DPoP })).toMatchObject({ sub: userId });
     expect(await introspect(tokens.access_token)).toMatchObject({

@@ -165,8 +165,8 @@ test('client credentials, device grant and token exchange issue one', async () =
   expect((await verified(ofDevice.access_token)).payload).toMatchObject({ client_id: TV, scope: 'openid read' });
 
   const subject_token = (await signIn(API, 'openid groups read')).access_token;
-  const asked = { subject_token, subject_token_type: ACCESS_TOKEN, audience: EC_API };
-  const exchanged = await oidc.genericGrantRequest(worker, EXCHANGE, asked);
+  const requested = { subject_token, subject_token_type: ACCESS_TOKEN, audience: EC_API };
+  const exchanged = await oidc.genericGrantRequest(worker, EXCHANGE, requested);
   const { payload } = await verified(exchanged.access_token, EC_API);
   expect(payload).toMatchObject({
     ...{ sub: decodeJwt(subject_token).sub, client_id: WORKER, act: { client_id: WORKER } },
@@ -204,17 +204,17 @@ test('ID tokens and foreign JWTs are not accepted as access tokens anywhere', as
     });
     expect(graphql.status, wrong).toBe(401);
     expect((await fetch(`${service.address}/api/admin/v1/users`, { headers })).status, wrong).toBe(401);
-    const asked = { subject_token: wrong, subject_token_type: ACCESS_TOKEN, audience: API };
-    const exchange = oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, asked);
+    const requested = { subject_token: wrong, subject_token_type: ACCESS_TOKEN, audience: API };
+    const exchange = oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, requested);
     await expect(exchange, wrong).rejects.toMatchObject({ error: 'invalid_request' });
   }
   // An access token does not pass as an ID token either.
-  const asked = {
+  const requested = {
     subject_token: token,
     subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
     audience: API,
   };
-  await expect(oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, asked)).rejects.toMatchObject({
+  await expect(oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, requested)).rejects.toMatchObject({
     error: 'invalid_request',
   });
   // The service's own APIs accept only opaque tokens.

@@ -124,8 +124,8 @@ describe('an unmodified OpenID client signs a user in', () => {
   });
 
   test('introspection answers the client and the homeserver, attributed to the caller', async () => {
-    const answer = await oidc.tokenIntrospection(config, tokens.access_token);
-    expect(answer).toMatchObject({ active: true, sub: userId, username: 'amira', client_id: CLIENT_ID });
+    const response = await oidc.tokenIntrospection(config, tokens.access_token);
+    expect(response).toMatchObject({ active: true, sub: userId, username: 'amira', client_id: CLIENT_ID });
     expect(lineOf('POST', '/oauth2/introspect').requester).toBe(`oauth2-client:${CLIENT_ID}`);
 
     const homeserver = await fetch(`${service.address}/oauth2/introspect`, {
@@ -149,10 +149,10 @@ describe('an unmodified OpenID client signs a user in', () => {
       });
     const keys = createRemoteJWKSet(new URL(`${service.address}/oauth2/keys.json`));
     for (const [token, active] of [[tokens.access_token, true] as const, ['mat_unknown', false] as const]) {
-      const answer = await ask(token);
-      expect(answer.headers.get('content-type')).toBe('application/token-introspection+jwt');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      const { payload } = await jwtVerify(await answer.text(), keys, {
+      const response = await ask(token);
+      expect(response.headers.get('content-type')).toBe('application/token-introspection+jwt');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      const { payload } = await jwtVerify(await response.text(), keys, {
         issuer: service.issuer,
         audience: CLIENT_ID,
         typ: 'token-introspection+jwt',
@@ -189,14 +189,14 @@ describe('an unmodified OpenID client signs a user in', () => {
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    const answer = await browser.get(address.href);
-    expect(answer.status).toBe(303);
-    expect(answer.location).toContain(`${CALLBACK}?code=`);
+    const response = await browser.get(address.href);
+    expect(response.status).toBe(303);
+    expect(response.location).toContain(`${CALLBACK}?code=`);
     const line = lineOf('GET', '/authorize');
     expect(line).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
     expect(line.queries).toBeLessThanOrEqual(3);
 
-    const again = await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), {
+    const again = await oidc.authorizationCodeGrant(config, new URL(response.location ?? ''), {
       pkceCodeVerifier: verifier,
     });
     await oidc.tokenRevocation(config, again.refresh_token ?? '');

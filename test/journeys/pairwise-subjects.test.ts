@@ -68,12 +68,12 @@ function authorizePath(name: Name, fields: Readonly<Record<string, string>> = {}
 async function post(path: string, name: Name | 'homeserver', form: Readonly<Record<string, string>>, at = service) {
   const authorization =
     name === 'homeserver' ? `Bearer ${HOMESERVER_SECRET}` : `Basic ${btoa(`${CLIENTS[name].id}:${SECRET}`)}`;
-  const answer = await fetch(`${at.address}${path}`, {
+  const response = await fetch(`${at.address}${path}`, {
     method: 'POST',
     headers: { authorization },
     body: new URLSearchParams(form),
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: response.status, body: await response.json() };
 }
 
 async function tokens(name: Name, scope = 'openid', by = browser) {
@@ -128,8 +128,8 @@ describe('pairwise subjects (OpenID Connect Core 8)', () => {
     const second = await startService(SETTINGS, { like: service });
     try {
       const { accessToken } = await tokens('shop');
-      const answers = [service, second].map((at) => post('/oauth2/introspect', 'shop', { token: accessToken }, at));
-      const [here, there] = await Promise.all(answers);
+      const responses = [service, second].map((at) => post('/oauth2/introspect', 'shop', { token: accessToken }, at));
+      const [here, there] = await Promise.all(responses);
       expect(there?.body.sub).toBe(here?.body.sub);
     } finally {
       await second.stop();

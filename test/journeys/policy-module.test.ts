@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, PASSWORD, SETTINGS } from '../attacks/attacked-service.ts';
-import { jsonOf, type RawAnswer, textMember } from '../attacks/raw-http.ts';
+import { jsonOf, type RawResponse, textMember } from '../attacks/raw-http.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
 
 const MODULE = `
@@ -68,7 +68,7 @@ async function post(
   target: string,
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const isJson = target !== '/oauth2/token' && target !== '/oauth2/device';
   const all = {
     'x-forwarded-for': attacked.newAddress(),
@@ -148,11 +148,11 @@ describe('a registration', () => {
 
 test('an address of an account is refused with the text of the rule', async () => {
   const client = await GraphqlClient.signedIn(attacked.service, 'bruno', PASSWORD);
-  const answer = await client.query(
+  const response = await client.query(
     'mutation Start($e: String!, $p: String!) { startEmailAuthentication(input: { email: $e, password: $p, language: "en" }) { status violations } }',
     { e: 'b+c@example.org', p: PASSWORD },
   );
-  expect(answer.data).toEqual({
+  expect(response.data).toEqual({
     startEmailAuthentication: { status: 'DENIED', violations: ['No <plus> in addresses'] },
   });
 });
@@ -160,11 +160,11 @@ test('an address of an account is refused with the text of the rule', async () =
 test('a new password of an account is refused with the text of the rule', async () => {
   const client = await GraphqlClient.signedIn(attacked.service, 'amira', PASSWORD);
   const viewer = await client.query('{ viewer { ... on User { id } } }');
-  const answer = await client.query(
+  const response = await client.query(
     'mutation Set($id: ID!, $c: String!, $n: String!) { setPassword(input: { userId: $id, currentPassword: $c, newPassword: $n }) { status score suggestions } }',
     { id: Object(viewer.data).viewer.id, c: PASSWORD, n: 'amira' },
   );
-  expect(Object(answer.data).setPassword).toEqual({
+  expect(Object(response.data).setPassword).toEqual({
     ...{ status: 'INVALID_NEW_PASSWORD', score: null },
     suggestions: ['Not your <own> name Really.'],
   });
@@ -236,16 +236,16 @@ describe('an authorization', () => {
         [poll, 'access_denied'],
         [own, 'invalid_scope'],
       ] as const) {
-        const answer = await post('/oauth2/token', form, NIGHT);
-        expect([answer.status, jsonOf(answer)['error']]).toEqual([400, error]);
-        expect(answer.body).not.toContain('amira');
+        const response = await post('/oauth2/token', form, NIGHT);
+        expect([response.status, jsonOf(response)['error']]).toEqual([400, error]);
+        expect(response.body).not.toContain('amira');
       }
     });
     expect(settings).toEqual(['module:night', 'module:night', 'module:night']);
     for (const form of [exchange, poll, own]) {
-      const answer = await post('/oauth2/token', form);
-      expect(answer.status).toBe(200);
-      attacked.secrets.add(textMember(answer, 'access_token'));
+      const response = await post('/oauth2/token', form);
+      expect(response.status).toBe(200);
+      attacked.secrets.add(textMember(response, 'access_token'));
     }
   });
 });

@@ -140,8 +140,8 @@ describe('an application that requests a new account (prompt=create)', () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'consent' }));
     const id = new URL(browser.shown.location ?? '').pathname.split('/').at(-1) ?? '';
-    const answer = await browser.get(`/register/password?kind=continue_authorization_grant&id=${id}`);
-    expect(answer).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
+    const response = await browser.get(`/register/password?kind=continue_authorization_grant&id=${id}`);
+    expect(response).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
   });
 
   test('cannot request it silently', async () => {

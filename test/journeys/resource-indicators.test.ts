@@ -58,7 +58,7 @@ beforeAll(async () => {
   await browser.submit({ username: 'amira', password: PASSWORD });
 });
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -67,7 +67,7 @@ async function post(
   path: string,
   form: Readonly<Record<string, string | readonly string[]>>,
   authorization?: string,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const body = new URLSearchParams();
   for (const [name, value] of Object.entries(form)) for (const each of [value].flat()) body.append(name, each);
   const headers = authorization === undefined ? {} : { authorization };
@@ -79,7 +79,7 @@ async function introspect(token: unknown): Promise<Readonly<Record<string, unkno
   return (await post('/oauth2/introspect', { token: String(token) }, `Bearer ${HOMESERVER_SECRET}`)).body;
 }
 
-async function token(form: Readonly<Record<string, string | readonly string[]>>, client = WEB): Promise<Answer> {
+async function token(form: Readonly<Record<string, string | readonly string[]>>, client = WEB): Promise<TestResponse> {
   return await post('/oauth2/token', form, basic(client, SECRET));
 }
 
@@ -89,7 +89,7 @@ function authorizePath(scope: string, resources: readonly string[], more: Readon
   return `/authorize?${query}`;
 }
 
-function answerOf(): Readonly<Record<string, string>> {
+function responseOf(): Readonly<Record<string, string>> {
   return Object.fromEntries(new URL(browser.shown.headers.location ?? '').searchParams);
 }
 
@@ -97,15 +97,19 @@ function answerOf(): Readonly<Record<string, string>> {
 async function code(scope: string, resources: readonly string[]): Promise<string> {
   await browser.open(authorizePath(scope, resources));
   if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  return answerOf()['code'] ?? '';
+  return responseOf()['code'] ?? '';
 }
 
-async function exchange(scope: string, resources: readonly string[], asked: readonly string[] = []): Promise<Answer> {
+async function exchange(
+  scope: string,
+  resources: readonly string[],
+  requested: readonly string[] = [],
+): Promise<TestResponse> {
   return await token({
     grant_type: 'authorization_code',
     code: await code(scope, resources),
     redirect_uri: CALLBACK,
-    resource: asked,
+    resource: requested,
   });
 }
 
@@ -198,7 +202,7 @@ describe('resource indicators (RFC 8707)', () => {
     ['with a fragment', [`${FILES}#a`]],
   ])('one that is %s is invalid_target at /authorize', async (_, resources) => {
     await browser.open(authorizePath('openid', resources));
-    expect(answerOf()).toMatchObject({ error: 'invalid_target' });
+    expect(responseOf()).toMatchObject({ error: 'invalid_target' });
   });
 });
 
@@ -245,16 +249,16 @@ describe('other grants', () => {
     const poll = { grant_type: DEVICE_GRANT, client_id: TV, device_code: String(body['device_code']) };
     const beyond = await post('/oauth2/token', { ...poll, resource: service.issuer });
     expect(beyond).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
-    const answer = await post('/oauth2/token', { ...poll, resource: CALENDAR });
-    expect(answer.body).toMatchObject({ scope: 'openid', expires_in: 1200 });
-    expect(await introspect(answer.body['access_token'])).toMatchObject({ aud: [CALENDAR] });
+    const response = await post('/oauth2/token', { ...poll, resource: CALENDAR });
+    expect(response.body).toMatchObject({ scope: 'openid', expires_in: 1200 });
+    expect(await introspect(response.body['access_token'])).toMatchObject({ aud: [CALENDAR] });
   });
 
   test("client credentials: the scopes must be in the client's own configuration", async () => {
     const form = { grant_type: 'client_credentials', scope: 'events.read files.read', resource: FILES };
-    const answer = await token(form, WORKER);
-    expect(answer.body).toMatchObject({ scope: 'files.read', expires_in: 120 });
-    expect(await introspect(answer.body['access_token'])).toMatchObject({ aud: [FILES], sub: WORKER });
+    const response = await token(form, WORKER);
+    expect(response.body).toMatchObject({ scope: 'files.read', expires_in: 120 });
+    expect(await introspect(response.body['access_token'])).toMatchObject({ aud: [FILES], sub: WORKER });
     const unlimited = await token({ grant_type: 'client_credentials', resource: [FILES, CALENDAR] });
     expect(await introspect(unlimited.body['access_token'])).toMatchObject({ aud: [FILES, CALENDAR] });
 
@@ -303,7 +307,7 @@ describe('a refused resource is logged as sent (RFC 8707 2)', () => {
   const refusals = () => service.logLines().filter((line) => line.includes(' auth.refused '));
 
   /** Returns the log line that the request adds. */
-  async function refusalOf(ask: () => Promise<Answer>): Promise<string> {
+  async function refusalOf(ask: () => Promise<TestResponse>): Promise<string> {
     const before = refusals().length;
     expect(await ask()).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
     const added = refusals().slice(before);

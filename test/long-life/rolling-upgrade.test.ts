@@ -16,7 +16,7 @@ import { silentLog } from '#test/support/silent-log.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${btoa(`${CLIENT_ID}:a-secret-of-at-least-16-characters`)}`;
-const PERSON = { username: 'amira', password: 'correct horse battery staple' };
+const USER = { username: 'amira', password: 'correct horse battery staple' };
 const ROUNDS = 3;
 const PLENTY = { burst: 100_000, per_second: 1000 };
 const SETTINGS = {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   cpSync('migrations', directory, { recursive: true });
   const first = await startService(SETTINGS);
   instances = [first, await startService(SETTINGS, { like: first })];
-  await first.registerUser(PERSON.username, PERSON.password);
+  await first.registerUser(USER.username, USER.password);
 });
 
 afterAll(async () => {
@@ -109,11 +109,11 @@ async function useToken({ address }: TestService): Promise<void> {
 }
 
 async function signInAndOut({ address, publicBase }: TestService): Promise<void> {
-  const person = new Browser({ listener: address, publicBase });
-  await person.get('/login');
-  await person.submit(PERSON);
-  if (person.shown.status !== 303) throw new Error(`signing in gave ${person.shown.status}`);
-  await person.get('/logout');
-  await person.submit();
-  if (person.shown.status !== 303) throw new Error(`signing out gave ${person.shown.status}`);
+  const user = new Browser({ listener: address, publicBase });
+  await user.get('/login');
+  await user.submit(USER);
+  if (user.shown.status !== 303) throw new Error(`signing in gave ${user.shown.status}`);
+  await user.get('/logout');
+  await user.submit();
+  if (user.shown.status !== 303) throw new Error(`signing out gave ${user.shown.status}`);
 }

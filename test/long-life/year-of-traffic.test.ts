@@ -53,7 +53,7 @@ const FIXED = new Set(['schema_migrations', 'secret_keys', 'server_state', 'upst
 const CALLBACK = 'https://app.example/callback';
 const WEB = { id: '01JD3Q5Z8W2N4K6M7P9R0S1T2V', secret: 'a-secret-of-at-least-16-characters' };
 const SERVER = { id: '01JD3Q5Z8W2N4K6M7P9R0S1T2W', secret: 'another-secret-of-at-least-32-characters' };
-const PERSON = { username: 'amira', password: 'correct horse battery staple', email: 'amira@mail.example' };
+const USER = { username: 'amira', password: 'correct horse battery staple', email: 'amira@mail.example' };
 const PROVIDER = toUuid(newId(0));
 const PLENTY = { burst: 100_000, per_second: 1000 };
 
@@ -97,7 +97,7 @@ const service = await sharedByTests(
 );
 
 beforeAll(async () => {
-  userId = await insertTestAccount(service.database, PERSON, { hasher: service.core.hasher, now: clock.now() });
+  userId = await insertTestAccount(service.database, USER, { hasher: service.core.hasher, now: clock.now() });
   await sql(
     service.database,
     `insert into upstream_providers (id, client_id, ui_order, created_at) values ($1::uuid, 'latchkey', 0, $2::timestamptz)`,
@@ -159,18 +159,18 @@ function browser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-async function signIn(person: Browser): Promise<void> {
-  await person.submit({ username: PERSON.username, password: PERSON.password });
-  expect(person.shown.status).toBe(303);
+async function signIn(user: Browser): Promise<void> {
+  await user.submit({ username: USER.username, password: USER.password });
+  expect(user.shown.status).toBe(303);
 }
 
 async function signInAndOut(step: number): Promise<void> {
-  const person = browser();
-  await person.get('/login');
-  await person.submit({ username: `nobody-${step}`, password: 'wrong' });
-  await signIn(person);
-  await person.get('/logout');
-  await person.submit();
+  const user = browser();
+  await user.get('/login');
+  await user.submit({ username: `nobody-${step}`, password: 'wrong' });
+  await signIn(user);
+  await user.get('/logout');
+  await user.submit();
   // Another browser is closed without signing out.
   const forgotten = browser();
   await forgotten.get('/login');
@@ -180,11 +180,11 @@ async function signInAndOut(step: number): Promise<void> {
 const AUTHORIZATION_REQUEST = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
 
 async function authorize(clientId: string): Promise<string> {
-  const person = browser();
-  await person.open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: clientId })}`);
-  await signIn(person);
-  let shown = await person.follow();
-  if (shown.location === undefined) shown = await person.submit({ action: 'consent' }, { action: '/authorize' });
+  const user = browser();
+  await user.open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: clientId })}`);
+  await signIn(user);
+  let shown = await user.follow();
+  if (shown.location === undefined) shown = await user.submit({ action: 'consent' }, { action: '/authorize' });
   return new URL(shown.location ?? '').searchParams.get('code') ?? '';
 }
 
@@ -243,7 +243,7 @@ async function post(
 async function chat(): Promise<void> {
   const client = new ChatClient(service);
   for (const isLast of [false, true]) {
-    const login = await client.login(PERSON.username, PERSON.password, { refresh_token: true });
+    const login = await client.login(USER.username, USER.password, { refresh_token: true });
     const refreshed = await client.post('/refresh', { refresh_token: login.refreshToken });
     const authorization = `Bearer ${refreshed.body['access_token']}`;
     if (!isLast) await client.post('/logout', {}, { authorization });
@@ -253,20 +253,20 @@ async function chat(): Promise<void> {
 }
 
 async function register(username: string, query = ''): Promise<void> {
-  const person = browser();
+  const user = browser();
   const email = `${username}@mail.example`;
-  await beginRegistration(person, { username, email }, query);
-  await person.follow();
-  await person.submit({ code: codeSentTo(email, await mails.deliver(service.core)) });
-  await person.follow();
-  await person.submit({ action: 'skip' });
-  await person.follow();
+  await beginRegistration(user, { username, email }, query);
+  await user.follow();
+  await user.submit({ code: codeSentTo(email, await mails.deliver(service.core)) });
+  await user.follow();
+  await user.submit({ action: 'skip' });
+  await user.follow();
 }
 
 async function recover(): Promise<void> {
-  const person = browser();
-  await person.get('/recover');
-  await person.submit({ email: PERSON.email }, { action: '/recover' });
+  const user = browser();
+  await user.get('/recover');
+  await user.submit({ email: USER.email }, { action: '/recover' });
 }
 
 /** Generates rows of administrators, other services and failing machines. */
@@ -317,7 +317,7 @@ async function administer(step: number): Promise<void> {
   );
   const program = { kind: 'user', id: userId } as const;
   const issued = await issuePersonalToken(core, {
-    ...{ owner: program, actor: { id: userId, username: PERSON.username }, name: `bridge ${step}`, scope: ['openid'] },
+    ...{ owner: program, actor: { id: userId, username: USER.username }, name: `bridge ${step}`, scope: ['openid'] },
     ...{ deviceId: undefined, lifetimeSeconds: 86_400, by: {}, record: async () => undefined },
     waiting: { signal: new AbortController().signal, beginWrite: () => true },
   });

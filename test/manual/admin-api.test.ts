@@ -73,14 +73,14 @@ describe('guide "Automate with the admin API"', () => {
       `OTHER=$(curl -s -u 01JD3Q5Z8W2N4K6M7P9R0S1T4V:a-secret-of-at-least-16-characters -d grant_type=client_credentials http://localhost:8080/oauth2/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
        curl -s -H "Authorization: Bearer $OTHER" $API/users`,
     ],
-  ])('documents the reason for %s', async (answer, command) => {
-    expect(page.text).toContain(`| ${answer} |`);
+  ])('documents the reason for %s', async (response, command) => {
+    expect(page.text).toContain(`| ${response} |`);
     const { errors } = JSON.parse(await paste(`${GET_TOKEN}\n${command}`));
-    expect(`${errors[0].status} \`${errors[0].code}\``).toBe(answer);
+    expect(`${errors[0].status} \`${errors[0].code}\``).toBe(response);
   });
 
   test('has a client for the reference whose sign-in returns to it', async () => {
-    const answer = await fetch(
+    const response = await fetch(
       `${service.address}/authorize?${new URLSearchParams({
         client_id: '01JD3Q5Z8W2N4K6M7P9R0S1T4W',
         redirect_uri: 'http://localhost:8080/api/doc/oauth2-callback',
@@ -91,6 +91,6 @@ describe('guide "Automate with the admin API"', () => {
       })}`,
       { redirect: 'manual' },
     );
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/login?')]);
+    expect([response.status, response.headers.get('location')]).toEqual([303, expect.stringContaining('/login?')]);
   });
 });

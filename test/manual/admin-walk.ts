@@ -38,7 +38,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.get('version');
   await admin.get('client-presets');
   await admin.get('client-presets/grafana');
-  const person = await idOf(admin.get(`users/by-username/${walk.username}`));
+  const account = await idOf(admin.get(`users/by-username/${walk.username}`));
   const user = await idOf(admin.post('users', { username: 'managed' }));
   await admin.post(`users/${user}/set-password`, { password: 'seven purple walruses sing quietly' });
   const email = await idOf(admin.post('user-emails', { user_id: user, email: 'managed@mail.example' }));
@@ -55,12 +55,12 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const { body: events } = await admin.get('audit-events?count=true');
   await admin.get(`audit-events/${events.data?.[0]?.id}`);
   for (const list of LISTS) {
-    const query = list.replace('USER', person).replace('CLIENT', walk.clientId).replace('PROVIDER', walk.providerId);
+    const query = list.replace('USER', account).replace('CLIENT', walk.clientId).replace('PROVIDER', walk.providerId);
     await admin.get(query);
     const kind = list.replace(/\?.*/, '');
     const isEnded = kind.endsWith('-sessions');
     const { body } = await admin.get(
-      `${kind}?page[last]=1${isEnded ? `&filter[status]=active&filter[user]=${person}` : ''}`,
+      `${kind}?page[last]=1${isEnded ? `&filter[status]=active&filter[user]=${account}` : ''}`,
     );
     const id = body.data?.[0]?.id;
     await admin.get(`${kind}/${id}`);
@@ -100,11 +100,11 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const group = await idOf(admin.post('groups', { name: 'pilots' }));
   await admin.get('groups');
   await admin.post(`groups/${group}/users`, { user_ids: [user] });
-  await admin.send('PUT', `groups/${group}/users/${person}`);
+  await admin.send('PUT', `groups/${group}/users/${account}`);
   await admin.get(`groups/${group}/users`);
   await admin.send('PATCH', `groups/${group}`, { name: 'harbor pilots' });
   await admin.get(`groups/${group}`);
-  await admin.delete(`groups/${group}/users/${person}`);
+  await admin.delete(`groups/${group}/users/${account}`);
   await admin.delete(`groups/${group}`);
   await giveAuthenticatorApp(service.core, parseId(user) ?? newId(0));
   await admin.post(`users/${user}/remove-second-factors`);
@@ -134,8 +134,8 @@ async function startedBrowserSession({ database }: TestService, user: string): P
   return await insertBrowserSession(database, parseId(user) ?? newId(0), Date.now());
 }
 
-async function idOf(answer: ReturnType<AdminClient['get']>): Promise<string> {
-  const { status, body } = await answer;
+async function idOf(response: ReturnType<AdminClient['get']>): Promise<string> {
+  const { status, body } = await response;
   if (body.data === undefined) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body.data.id;
 }

@@ -251,9 +251,9 @@ async function signInThroughProvider(): Promise<void> {
   for (const isPosted of [false, true]) {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
-    const answer = new URL(peer.signIn(browser.shown.location ?? ''));
-    if (isPosted) await browser.post(answer.pathname, answer.searchParams);
-    else await browser.get(answer.href);
+    const response = new URL(peer.signIn(browser.shown.location ?? ''));
+    if (isPosted) await browser.post(response.pathname, response.searchParams);
+    else await browser.get(response.href);
     await browser.follow();
     expect((await browser.submit()).status).toBe(303);
   }
@@ -290,8 +290,8 @@ async function usePasskey(): Promise<void> {
       await browser.submit({ username: 'edda', password: PASSWORD });
       await browser.get('/login/passkey');
     }
-    const { csrf, asked } = await passkeyOptions(browser);
-    await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(asked) }));
+    const { csrf, asked: requested } = await passkeyOptions(browser);
+    await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(requested) }));
     expect(browser.shown.status).toBe(303);
   }
 }

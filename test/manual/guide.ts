@@ -147,13 +147,13 @@ export class RunningProgram {
 export async function signInAt(
   service: TestService,
   address: string,
-  answer: 'consent' | 'cancel' = 'consent',
+  response: 'consent' | 'cancel' = 'consent',
 ): Promise<{ readonly location: string; readonly browser: Browser }> {
   const browser = new Browser({ listener: service.address });
   await browser.open(address);
   await browser.submit({ username: 'alice', password: PASSWORD });
   await browser.follow();
   // The service does not ask twice for the same consent.
-  if (browser.shown.location === undefined) await browser.submit({ action: answer }, { action: '/authorize' });
+  if (browser.shown.location === undefined) await browser.submit({ action: response }, { action: '/authorize' });
   return { location: browser.shown.location ?? '', browser };
 }

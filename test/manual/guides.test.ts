@@ -214,21 +214,21 @@ describe.each([
   }, 60_000);
 });
 
-type Answer = 'consent' | 'cancel';
+type TestResponse = 'consent' | 'cancel';
 
-async function approveInBrowser(running: RunningProgram, answer?: Answer): Promise<void> {
-  const { location } = await signInAt(service, await running.printed(/Sign in at (\S+)\n/), answer);
+async function approveInBrowser(running: RunningProgram, response?: TestResponse): Promise<void> {
+  const { location } = await signInAt(service, await running.printed(/Sign in at (\S+)\n/), response);
   await fetch(location);
 }
 
-async function approveDevice(running: RunningProgram, answer: Answer = 'consent'): Promise<void> {
+async function approveDevice(running: RunningProgram, response: TestResponse = 'consent'): Promise<void> {
   const browser = new Browser({ listener: service.address });
   await browser.open(await running.printed(/or open (\S+)\n/));
   await browser.submit();
   await browser.follow();
   await browser.submit({ username: 'alice', password: PASSWORD });
   const { url } = await browser.follow();
-  const confirmed = answer === 'consent' ? { action: answer, confirm_device: 'on' } : { action: 'reject' };
+  const confirmed = response === 'consent' ? { action: response, confirm_device: 'on' } : { action: 'reject' };
   await browser.submit(confirmed, { action: new URL(url).pathname });
 }
 
@@ -257,11 +257,11 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
     return printed.trimEnd().split('\n');
   }
 
-  const ANSWER = '{"events":[],"of":"01JD3Q5Z8W2N4K6M7P9R0S1T2V","by":"01JD3Q5Z8W2N4K6M7P9R0S1T2V"}';
+  const RESPONSE = '{"events":[],"of":"01JD3Q5Z8W2N4K6M7P9R0S1T2V","by":"01JD3Q5Z8W2N4K6M7P9R0S1T2V"}';
 
   test('a service with a secret calls the API twice with one token, and revokes it', async () => {
     const programs = await start(settingsOf(readPage(SERVICE)), 'as it is');
-    expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
+    expect(lines(await programs.start('service.mjs').output())).toEqual([RESPONSE, RESPONSE]);
     const paths = service.requestLines().map(({ path }) => path);
     expect(paths.filter((path) => path === '/oauth2/token')).toHaveLength(1);
     expect(paths.filter((path) => path === '/oauth2/introspect')).toHaveLength(2);
@@ -270,7 +270,7 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
 
   test('an API accepts signed responses', async () => {
     const programs = await start(settingsOf(readPage(SERVICE)), 'signed');
-    expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
+    expect(lines(await programs.start('service.mjs').output())).toEqual([RESPONSE, RESPONSE]);
   }, 30_000);
 
   test('a service with its own key calls the API', async () => {
@@ -287,7 +287,7 @@ describe('guides "Connect a service" and "Connect a resource server"', () => {
     const programs = await start(own, 'as it is');
     programs.save('service.key', maker.saved('service.key'));
     programs.save('service.mjs', programs.changedSource('service.mjs'));
-    expect(lines(await programs.start('service.mjs').output())).toEqual([ANSWER, ANSWER]);
+    expect(lines(await programs.start('service.mjs').output())).toEqual([RESPONSE, RESPONSE]);
   }, 30_000);
 
   test('the API refuses a missing token, a token for another audience, and one without the scope', async () => {

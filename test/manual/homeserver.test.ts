@@ -120,14 +120,14 @@ const ADDRESSES: readonly (readonly [host: string, path: string, target: Target]
   ['auth.example.org', '/authorize?client_id=1', 'latchkey'],
 ];
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: string;
   readonly allowedOrigin: string | undefined;
 }
 
 /** Sends a request to a proxy on loopback. */
-async function ask(port: number, host: string, path: string): Promise<Answer> {
+async function ask(port: number, host: string, path: string): Promise<TestResponse> {
   return await new Promise((resolve, reject) => {
     const options = { port, path, host: '127.0.0.1', servername: host, headers: { host }, rejectUnauthorized: false };
     const sent = request({ ...options, agent: false }, (response) => {

@@ -82,8 +82,8 @@ async function runToEnd(program: string, args: readonly string[]): Promise<{ out
 /** Waits until the app listens, and returns its redirect for a browser. */
 async function redirectOf(child: ChildProcess, address: string): Promise<string> {
   for (;;) {
-    const answer = await fetch(address, { redirect: 'manual' }).catch(() => undefined);
-    if (answer !== undefined) return answer.headers.get('location') ?? '';
+    const response = await fetch(address, { redirect: 'manual' }).catch(() => undefined);
+    if (response !== undefined) return response.headers.get('location') ?? '';
     if (child.exitCode !== null) throw new Error(`the app ended with ${child.exitCode}`);
   }
 }

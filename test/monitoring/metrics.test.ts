@@ -90,12 +90,12 @@ async function scrape(): Promise<Map<string, Family>> {
 }
 
 async function askToken(grantType: string, secret = SECRET): Promise<string> {
-  const answer = await fetch(`${service.address}/oauth2/token`, {
+  const response = await fetch(`${service.address}/oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${CLIENT_ID}:${secret}`)}` },
     body: new URLSearchParams({ grant_type: grantType }),
   });
-  const body: unknown = await answer.json();
+  const body: unknown = await response.json();
   return typeof body === 'object' && body !== null && 'access_token' in body ? String(body.access_token) : '';
 }
 
@@ -261,9 +261,9 @@ describe('GET /metrics (operations 7.2)', () => {
     const registrations = (result: string) => count('latchkey_upstream_registration_total', result);
     expect([registrations('started'), registrations('success')]).toEqual([1, 1]);
     expect(sumOf(families, 'latchkey_registrations_total', { method: 'upstream', result: 'success' })).toBe(1);
-    const asked = { server: `upstream:${PROVIDER}`, method: 'POST', status: '2xx' };
+    const requested = { server: `upstream:${PROVIDER}`, method: 'POST', status: '2xx' };
     const times = 'http_client_request_duration_seconds';
-    expect(sumOf(families, times, asked, `${times}_count`)).toBe(2);
+    expect(sumOf(families, times, requested, `${times}_count`)).toBe(2);
     const waiting = { server: `upstream:${PROVIDER}`, method: 'POST' };
     expect(sumOf(families, 'http_client_active_requests', waiting)).toBe(0);
     expect(new Set(families.get(times)?.samples.map(({ labels }) => labels['server']))).toEqual(

@@ -163,7 +163,7 @@ async function post(
   const host = port === inner ? '::1' : '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
     const sent = httpRequest({ host, port, path, method: 'POST', headers: { 'content-type': FORM, ...headers } });
-    sent.once('response', (answer) => answer.resume().once('end', resolve));
+    sent.once('response', (response) => response.resume().once('end', resolve));
     sent.once('error', reject);
     sent.end(body);
   });
@@ -172,7 +172,7 @@ async function post(
 async function overSocket(path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const sent = httpRequest({ socketPath: join(folder, 'socket'), path });
-    sent.once('response', (answer) => answer.resume().once('end', resolve));
+    sent.once('response', (response) => response.resume().once('end', resolve));
     sent.once('error', reject);
     sent.end();
   });

@@ -113,10 +113,10 @@ async function signIn(at: string): Promise<string> {
 }
 
 test('every GET route of the interface answers', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Object.keys(ROUTES).map(async (path) => [path, (await fetch(new URL(path, base), { redirect: 'manual' })).status]),
   );
-  expect(Object.fromEntries(answers)).toEqual(ROUTES);
+  expect(Object.fromEntries(responses)).toEqual(ROUTES);
   const page = await (await fetch(`${base}login`)).text();
   const [, stylesheet] = /<link rel="stylesheet" href="([^"]+)"/.exec(page) ?? [];
   expect((await fetch(new URL(stylesheet ?? '', base))).status).toBe(200);

@@ -102,8 +102,8 @@ async function run(format: 'text' | 'json'): Promise<{ done: readonly Exchange[]
     done.push({ method: 'POST', path: '/login', protocol: 'HTTP/1.1', status });
     const agent = new Agent({ keepAlive: true });
     const sessions = Array.from({ length: Math.ceil((paths.length * METHODS.length) / MAX_STREAMS) }, openSession);
-    const asked = paths.flatMap((path) => METHODS.map((method) => ({ method, path })));
-    const both = asked.flatMap(({ method, path }, index) => [
+    const requested = paths.flatMap((path) => METHODS.map((method) => ({ method, path })));
+    const both = requested.flatMap(({ method, path }, index) => [
       overHttp1(agent, method, path),
       overHttp2(sessions[index % sessions.length] ?? openSession(), method, path),
     ]);
@@ -140,8 +140,8 @@ async function overHttp1(agent: Agent, method: string, path: string, body = ''):
     'user-agent': 'lines',
   };
   const status = await new Promise<number>((resolve, reject) => {
-    const sent = httpRequest({ agent, host: '127.0.0.1', port: plain, path, method, headers }, (answer) => {
-      answer.resume().once('close', () => resolve(answer.statusCode ?? 0));
+    const sent = httpRequest({ agent, host: '127.0.0.1', port: plain, path, method, headers }, (response) => {
+      response.resume().once('close', () => resolve(response.statusCode ?? 0));
     });
     sent.once('error', reject).end(body);
   });
@@ -152,8 +152,8 @@ async function overHttp2(session: ClientHttp2Session, method: string, path: stri
   const stream = session.request({ ':method': method, ':path': path, ':authority': HOST, 'user-agent': 'lines' });
   const status = await new Promise<number>((resolve, reject) => {
     stream.once('response', (headers) => {
-      const answered = Number(headers[':status']);
-      stream.resume().once('close', () => resolve(answered));
+      const responded = Number(headers[':status']);
+      stream.resume().once('close', () => resolve(responded));
     });
     stream.once('error', reject).end();
   });

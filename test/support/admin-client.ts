@@ -5,7 +5,7 @@ import { adminCode } from '#features/admin-api/error-format.ts';
 import { OPERATIONS } from '#features/admin-api/operations.ts';
 import type { TestService } from './service.ts';
 
-export interface AdminAnswer {
+export interface AdminResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined if the response has no body. */
@@ -47,15 +47,15 @@ export class AdminClient {
     this.token = token;
   }
 
-  async get(path: string): Promise<AdminAnswer> {
+  async get(path: string): Promise<AdminResponse> {
     return await this.send('GET', path);
   }
 
-  async post(path: string, body?: unknown): Promise<AdminAnswer> {
+  async post(path: string, body?: unknown): Promise<AdminResponse> {
     return await this.send('POST', path, body);
   }
 
-  async delete(path: string): Promise<AdminAnswer> {
+  async delete(path: string): Promise<AdminResponse> {
     return await this.send('DELETE', path);
   }
 
@@ -74,7 +74,7 @@ export class AdminClient {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminResponse> {
     const address = path.startsWith('/') ? path : `${BASE}/${path}`;
     const response = await fetch(this.#service.address + address, {
       method,
@@ -87,13 +87,13 @@ export class AdminClient {
     });
     const text = await response.text();
     const isDocument = response.headers.get('content-type') === 'application/json';
-    const answer = { status: response.status, headers: response.headers, body: isDocument ? JSON.parse(text) : {} };
-    expectDescribed(method, address, answer);
-    return answer;
+    const result = { status: response.status, headers: response.headers, body: isDocument ? JSON.parse(text) : {} };
+    expectDescribed(method, address, result);
+    return result;
   }
 }
 
-function expectDescribed(method: string, address: string, { status, body }: AdminAnswer): void {
+function expectDescribed(method: string, address: string, { status, body }: AdminResponse): void {
   const operation = operationAt(method, address.replace(/\?.*/, ''));
   if (operation === undefined) return;
   const described = operation.answers.find((one) => one.status === status);

@@ -22,7 +22,7 @@ export async function giveAuthenticatorApp(
   if (user === undefined) throw new Error(`${userId} is not an account`);
   const secret = newTotpSecret();
   const step = totpStep(clock.now()) - 2;
-  const proven = {
+  const verified = {
     user,
     secret,
     step,
@@ -31,7 +31,7 @@ export async function giveAuthenticatorApp(
     language: 'en',
     now: clock.now() - 60_000,
   };
-  const outcome = await database.transaction((transaction) => storeTotp(core, transaction, proven));
+  const outcome = await database.transaction((transaction) => storeTotp(core, transaction, verified));
   if (!outcome.ok) throw new Error(outcome.reason);
   return appOf(core, secret, outcome.recoveryCodes);
 }

@@ -156,16 +156,16 @@ export class Browser {
       ...headers,
     };
     const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-    const answer = await exchange(method, this.#options.listener + pathname + search, sent, body, signal);
-    for (const line of answer.headers['set-cookie'] ?? []) this.#keep(line);
-    const { location } = answer.headers;
+    const response = await exchange(method, this.#options.listener + pathname + search, sent, body, signal);
+    for (const line of response.headers['set-cookie'] ?? []) this.#keep(line);
+    const { location } = response.headers;
     this.#shown = {
-      ...answer,
+      ...response,
       url,
       location: location === undefined ? undefined : new URL(location, url).href,
-      text: textOf(answer.body),
-      forms: parseForms(answer.body, pathname + search),
-      errorCodes: [...answer.body.matchAll(/data-error-code="([^"]*)"/g)].map((match) => match[1] ?? ''),
+      text: textOf(response.body),
+      forms: parseForms(response.body, pathname + search),
+      errorCodes: [...response.body.matchAll(/data-error-code="([^"]*)"/g)].map((match) => match[1] ?? ''),
     };
     return this.#shown;
   }

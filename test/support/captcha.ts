@@ -29,7 +29,7 @@ export interface CaptchaPeer {
 }
 
 export async function startCaptchaPeer(): Promise<CaptchaPeer> {
-  const asked: CaptchaPeer['asked'] = [];
+  const requested: CaptchaPeer['asked'] = [];
   const server = createServer((request, response) => void receive(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ export async function startCaptchaPeer(): Promise<CaptchaPeer> {
   if (bound === null || typeof bound === 'string') throw new Error('the peer is bound to no port');
   const origin = `http://127.0.0.1:${bound.port}/?of=`;
   const peer: CaptchaPeer = {
-    asked,
+    asked: requested,
     answer: () => {},
     outbound: (options) => new DivertedOutbound(options, origin),
     stop: async () => {
@@ -48,7 +48,11 @@ export async function startCaptchaPeer(): Promise<CaptchaPeer> {
   };
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = Object.fromEntries(new URLSearchParams(await readText(request)));
-    asked.push({ url: decodeURIComponent((request.url ?? '').slice('/?of='.length)), form, headers: request.headers });
+    requested.push({
+      url: decodeURIComponent((request.url ?? '').slice('/?of='.length)),
+      form,
+      headers: request.headers,
+    });
     peer.answer(form, response);
   }
   return peer;

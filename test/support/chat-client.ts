@@ -1,7 +1,7 @@
 /** A chat client that sends plain requests, without a library. */
 import type { TestService } from './service.ts';
 
-export interface ChatAnswer {
+export interface ChatResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Empty unless the response is a JSON object. */
@@ -25,7 +25,7 @@ export class ChatClient {
     this.#prefix = prefix;
   }
 
-  async request(path: string, init: RequestInit = {}): Promise<ChatAnswer> {
+  async request(path: string, init: RequestInit = {}): Promise<ChatResponse> {
     const response = await fetch(`${this.#service.address}${this.#prefix}${path}`, { redirect: 'manual', ...init });
     const text = await response.text();
     const isJson = response.headers.get('content-type') === 'application/json';
@@ -39,7 +39,7 @@ export class ChatClient {
   }
 
   /** @param body sent as JSON. Undefined sends neither a body nor a content type */
-  async post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ChatAnswer> {
+  async post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ChatResponse> {
     if (body === undefined) return await this.request(path, { method: 'POST', headers });
     return await this.request(path, {
       method: 'POST',
@@ -49,26 +49,30 @@ export class ChatClient {
   }
 
   /** Attempts a password login. `fields` override or extend the request body. */
-  async tryLogin(user: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatAnswer> {
+  async tryLogin(
+    user: string,
+    password: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<ChatResponse> {
     const identifier = { type: 'm.id.user', user };
     return await this.post('/login', { type: 'm.login.password', identifier, password, ...fields });
   }
 
   async login(user: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatLogin> {
-    const answer = await this.tryLogin(user, password, fields);
-    if (answer.status !== 200) throw new Error(`no login: ${answer.status} ${answer.text}`);
-    const { refresh_token: refreshToken } = answer.body;
+    const response = await this.tryLogin(user, password, fields);
+    if (response.status !== 200) throw new Error(`no login: ${response.status} ${response.text}`);
+    const { refresh_token: refreshToken } = response.body;
     return {
-      accessToken: textOf(answer, 'access_token'),
+      accessToken: textOf(response, 'access_token'),
       refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
-      deviceId: textOf(answer, 'device_id'),
+      deviceId: textOf(response, 'device_id'),
     };
   }
 }
 
 /** Returns a string member of a response. */
-export function textOf(answer: ChatAnswer, name: string): string {
-  const value = answer.body[name];
-  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);
+export function textOf(response: ChatResponse, name: string): string {
+  const value = response.body[name];
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${response.text}`);
   return value;
 }

@@ -3,7 +3,7 @@ import type { Browser } from './browser.ts';
 import { basic } from './oauth-service.ts';
 import type { TestService } from './service.ts';
 
-export interface OAuthAnswer {
+export interface OAuthResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export class ChatOAuthClient {
     path: string,
     form: Readonly<Record<string, string>>,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<OAuthAnswer> {
+  ): Promise<OAuthResponse> {
     const response = await fetch(this.#service.address + path, {
       method: 'POST',
       headers: { authorization: basic(this.#id, SECRET), ...headers },
@@ -70,7 +70,7 @@ export class ChatOAuthClient {
     return code;
   }
 
-  async exchange(code: string, headers: Readonly<Record<string, string>> = {}): Promise<OAuthAnswer> {
+  async exchange(code: string, headers: Readonly<Record<string, string>> = {}): Promise<OAuthResponse> {
     const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK };
     return await this.post('/oauth2/token', form, headers);
   }
@@ -86,15 +86,15 @@ export class ChatOAuthClient {
     return String(body['device_code']);
   }
 
-  async poll(deviceCode: string, headers: Readonly<Record<string, string>> = {}): Promise<OAuthAnswer> {
+  async poll(deviceCode: string, headers: Readonly<Record<string, string>> = {}): Promise<OAuthResponse> {
     return await this.post('/oauth2/token', { grant_type: DEVICE_CODE, device_code: deviceCode }, headers);
   }
 
-  async refresh(refreshToken: string, fields: Readonly<Record<string, string>> = {}): Promise<OAuthAnswer> {
+  async refresh(refreshToken: string, fields: Readonly<Record<string, string>> = {}): Promise<OAuthResponse> {
     return await this.post('/oauth2/token', { grant_type: 'refresh_token', refresh_token: refreshToken, ...fields });
   }
 
-  async revoke(token: string): Promise<OAuthAnswer> {
+  async revoke(token: string): Promise<OAuthResponse> {
     return await this.post('/oauth2/revoke', { token });
   }
 
@@ -104,7 +104,7 @@ export class ChatOAuthClient {
   }
 }
 
-export function tokensOf({ status, body }: OAuthAnswer): OAuthTokens {
+export function tokensOf({ status, body }: OAuthResponse): OAuthTokens {
   const { access_token: accessToken, refresh_token: refreshToken } = body;
   if (typeof accessToken !== 'string' || typeof refreshToken !== 'string') {
     throw new Error(`no tokens: ${status} ${JSON.stringify(body)}`);

@@ -57,17 +57,17 @@ function passOn(
   incoming: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  answered: (status: number) => void,
+  responded: (status: number) => void,
 ): void {
   const { method, headers } = incoming;
-  const outgoing = request(target, { method, headers }, (answer) => {
-    const { statusCode = 502 } = answer;
-    answered(statusCode);
-    response.writeHead(statusCode, answer.headers);
-    answer.pipe(response);
+  const outgoing = request(target, { method, headers }, (result) => {
+    const { statusCode = 502 } = result;
+    responded(statusCode);
+    response.writeHead(statusCode, result.headers);
+    result.pipe(response);
   });
   outgoing.once('error', () => {
-    answered(502);
+    responded(502);
     response.writeHead(502).end();
   });
   incoming.pipe(outgoing);

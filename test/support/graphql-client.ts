@@ -11,7 +11,7 @@ export interface GraphqlError {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -48,22 +48,26 @@ export class GraphqlClient {
     return new GraphqlClient(this.#service, { ...this.#headers, ...headers }, this.browser);
   }
 
-  async query(query: string, variables?: object, operationName?: string): Promise<GraphqlAnswer> {
+  async query(query: string, variables?: object, operationName?: string): Promise<GraphqlResponse> {
     return await this.post(JSON.stringify({ query, variables, operationName }));
   }
 
   async post(
     body: string | Uint8Array<ArrayBuffer>,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<GraphqlAnswer> {
+  ): Promise<GraphqlResponse> {
     return await this.#send('/graphql', { method: 'POST', body }, { 'content-type': 'application/json', ...headers });
   }
 
-  async get(parameters: Readonly<Record<string, string>>): Promise<GraphqlAnswer> {
+  async get(parameters: Readonly<Record<string, string>>): Promise<GraphqlResponse> {
     return await this.#send(`/graphql?${new URLSearchParams(parameters)}`, { method: 'GET' });
   }
 
-  async #send(path: string, init: RequestInit, headers: Readonly<Record<string, string>> = {}): Promise<GraphqlAnswer> {
+  async #send(
+    path: string,
+    init: RequestInit,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<GraphqlResponse> {
     const cookie = [...(this.browser?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(this.#service.address + path, {
       ...init,
@@ -82,6 +86,6 @@ export class GraphqlClient {
 }
 
 /** Returns `extensions.code` of each error. */
-export function codesOf({ errors }: GraphqlAnswer): unknown[] {
+export function codesOf({ errors }: GraphqlResponse): unknown[] {
   return errors.map(({ extensions }) => extensions['code']);
 }

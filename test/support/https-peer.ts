@@ -21,8 +21,8 @@ export interface HttpsPeer {
 const NAMES = ['peer.example', '*.peer.example', 'localhost'];
 let certified: { readonly key: string; readonly cert: string } | undefined;
 
-export async function startHttpsPeer(answer: RequestListener): Promise<HttpsPeer> {
-  const server = createServer(certificate(), answer);
+export async function startHttpsPeer(response: RequestListener): Promise<HttpsPeer> {
+  const server = createServer(certificate(), response);
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {

@@ -1,6 +1,6 @@
 import { parseId } from '#platform/base/ids.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
-import { basic, type MachineAnswer, member, type OAuthService } from './oauth-service.ts';
+import { basic, type MachineResponse, member, type OAuthService } from './oauth-service.ts';
 
 /** Metadata of a confidential client. Its redirect URI is the one that the service's `signIn` uses. */
 export const REGISTRATION = {
@@ -16,26 +16,26 @@ export interface ManagedApplication {
   /** The registration access token. */
   readonly token: string;
   /** The complete registration response. */
-  readonly registered: MachineAnswer['body'];
+  readonly registered: MachineResponse['body'];
 }
 
 export async function registerManaged(
   service: OAuthService,
   changes: Readonly<Record<string, unknown>> = {},
 ): Promise<ManagedApplication> {
-  const answer = await service.request('/oauth2/registration', {
+  const response = await service.request('/oauth2/registration', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ...REGISTRATION, ...changes }),
   });
-  if (answer.status !== 201) throw new Error(`registration failed: ${answer.text}`);
-  const id = parseId<'client'>(member(answer, 'client_id'));
+  if (response.status !== 201) throw new Error(`registration failed: ${response.text}`);
+  const id = parseId<'client'>(member(response, 'client_id'));
   if (id === undefined) throw new Error('the client_id is not a ULID');
   return {
     id,
-    secret: member(answer, 'client_secret'),
-    token: member(answer, 'registration_access_token'),
-    registered: answer.body,
+    secret: member(response, 'client_secret'),
+    token: member(response, 'registration_access_token'),
+    registered: response.body,
   };
 }
 
@@ -46,7 +46,7 @@ export async function manage(
   id: string,
   token: string | undefined,
   body?: unknown,
-): Promise<MachineAnswer> {
+): Promise<MachineResponse> {
   return await service.request(`/oauth2/registration/${id}`, {
     method,
     headers: {
@@ -63,10 +63,10 @@ export async function signInWith(
   { id, secret }: Pick<ManagedApplication, 'id' | 'secret'>,
 ): Promise<{ readonly accessToken: string; readonly refreshToken: string }> {
   const { code } = await service.signIn(id);
-  const answer = await service.post(
+  const response = await service.post(
     '/oauth2/token',
     { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback' },
     basic(id, secret),
   );
-  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  return { accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }

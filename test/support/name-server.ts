@@ -5,7 +5,7 @@ const FAILURES = { nxdomain: 3, servfail: 2 };
 const TYPE_A = 1;
 
 /** An address, `silent` for no response, or `servfail` for a failed lookup. */
-export type NameAnswer = string | keyof typeof FAILURES | 'silent';
+export type NameResponse = string | keyof typeof FAILURES | 'silent';
 
 /**
  * A DNS server on port 53 of a loopback address. Each name resolves to one address, does not exist, or gets no
@@ -13,14 +13,14 @@ export type NameAnswer = string | keyof typeof FAILURES | 'silent';
  */
 export class NameServer {
   /** The answer for every name that has none of its own. */
-  answer: NameAnswer = 'nxdomain';
-  readonly answers = new Map<string, NameAnswer>();
+  answer: NameResponse = 'nxdomain';
+  readonly answers = new Map<string, NameResponse>();
   readonly #socket: Socket = createSocket('udp4');
 
   constructor() {
     this.#socket.on('message', (question, { address, port }) => {
-      const answer = this.answers.get(nameOf(question)) ?? this.answer;
-      if (answer !== 'silent') this.#socket.send(answerTo(question, answer), port, address);
+      const response = this.answers.get(nameOf(question)) ?? this.answer;
+      if (response !== 'silent') this.#socket.send(responseTo(question, response), port, address);
     });
   }
 
@@ -45,17 +45,17 @@ function nameOf(question: Buffer): string {
 }
 
 /** Builds a response (RFC 1035 4.1): the question, and for an address one record with a TTL of one hour. */
-function answerTo(question: Buffer, answer: string): Buffer {
+function responseTo(question: Buffer, response: string): Buffer {
   let end = 12;
   while (question.readUInt8(end) !== 0) end += question.readUInt8(end) + 1;
-  const asked = question.readUInt16BE(end + 1);
-  const failure = answer === 'nxdomain' || answer === 'servfail' ? FAILURES[answer] : undefined;
-  const hasRecord = failure === undefined && asked === TYPE_A;
+  const requested = question.readUInt16BE(end + 1);
+  const failure = response === 'nxdomain' || response === 'servfail' ? FAILURES[response] : undefined;
+  const hasRecord = failure === undefined && requested === TYPE_A;
   const head = Buffer.from(question.subarray(0, end + 5));
   head.writeUInt16BE(0x8180 | (failure ?? 0), 2);
   head.writeUInt16BE(hasRecord ? 1 : 0, 6);
   head.fill(0, 8, 12);
   if (!hasRecord) return head;
-  const record = Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0x0e, 0x10, 0, 4, ...answer.split('.').map(Number)]);
+  const record = Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0x0e, 0x10, 0, 4, ...response.split('.').map(Number)]);
   return Buffer.concat([head, record]);
 }

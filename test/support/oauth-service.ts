@@ -38,7 +38,7 @@ export interface OAuthServiceOptions {
   readonly isBehindProxy?: boolean;
 }
 
-export interface MachineAnswer {
+export interface MachineResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The JSON body, or an empty object. */
@@ -73,7 +73,7 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
   });
   const { activity, clients } = core;
 
-  const request = async (path: string, init: RequestInit): Promise<MachineAnswer> => {
+  const request = async (path: string, init: RequestInit): Promise<MachineResponse> => {
     const response = await fetch(`${origin}${path}`, init);
     const text = await response.text();
     const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
@@ -83,7 +83,7 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
     path: string,
     form: Readonly<Record<string, string>> | string,
     authorization?: string,
-  ): Promise<MachineAnswer> =>
+  ): Promise<MachineResponse> =>
     await request(path, {
       method: 'POST',
       headers: {
@@ -132,7 +132,7 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
       clientId: ClientId,
       code: string,
       fields: Readonly<Record<string, string>> = {},
-    ): Promise<MachineAnswer> {
+    ): Promise<MachineResponse> {
       return await post(
         '/oauth2/token',
         { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback', ...fields },
@@ -143,14 +143,14 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
       clientId: ClientId,
       refreshToken: string,
       fields: Readonly<Record<string, string>> = {},
-    ): Promise<MachineAnswer> {
+    ): Promise<MachineResponse> {
       return await post(
         '/oauth2/token',
         { grant_type: 'refresh_token', refresh_token: refreshToken, ...fields },
         basic(clientId, CLIENT_SECRET),
       );
     },
-    async introspect(token: string, fields: Readonly<Record<string, string>> = {}): Promise<MachineAnswer> {
+    async introspect(token: string, fields: Readonly<Record<string, string>> = {}): Promise<MachineResponse> {
       return await post('/oauth2/introspect', { token, ...fields }, `Bearer ${HOMESERVER_SECRET}`);
     },
     close: async () => await server.close(0),
@@ -192,9 +192,9 @@ export function basic(clientId: string, secret: string): string {
 }
 
 /** Returns a string member of a response. */
-export function member(answer: MachineAnswer, name: string): string {
-  const value = answer.body[name];
-  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);
+export function member(response: MachineResponse, name: string): string {
+  const value = response.body[name];
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${response.text}`);
   return value;
 }
 

@@ -47,7 +47,7 @@ export async function passkeyOptions(browser: Browser): Promise<{ csrf: string; 
   const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(body) ?? [];
   const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(body) ?? [];
   const headers = { 'content-type': undefined, 'x-csrf-token': csrf, accept: 'application/json' };
-  const answer = await browser.postRaw(path.replaceAll('&amp;', '&'), '', headers);
-  if (answer.status !== 200) throw new Error(`no options: ${answer.status} ${answer.body}`);
-  return { csrf, asked: JSON.parse(answer.body).publicKey };
+  const response = await browser.postRaw(path.replaceAll('&amp;', '&'), '', headers);
+  if (response.status !== 200) throw new Error(`no options: ${response.status} ${response.body}`);
+  return { csrf, asked: JSON.parse(response.body).publicKey };
 }

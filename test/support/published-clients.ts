@@ -11,7 +11,7 @@ export const PASSWORD = 'correct horse battery staple';
 
 const VERIFIER = randomBytes(32).toString('base64url');
 
-export interface DocumentAnswer {
+export interface DocumentResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: (url: string) => string;
@@ -33,7 +33,7 @@ export function documentOf(url: string, more: object = {}): string {
 export interface Publisher {
   readonly peer: HttpsPeer;
   /** The response to every request. */
-  answer: DocumentAnswer;
+  answer: DocumentResponse;
   /** Number of requests since the test last set it. */
   asked: number;
   /** Serves documents with these members. */

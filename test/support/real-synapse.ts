@@ -84,7 +84,7 @@ export async function startRealSynapse(options: RealSynapseOptions): Promise<Rea
     );
     running = child;
     const deadline = Date.now() + START_MS;
-    while (!(log().includes('No more background updates to do') && (await answers(endpoint)))) {
+    while (!(log().includes('No more background updates to do') && (await responses(endpoint)))) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`Synapse did not start:\n${log()}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -105,7 +105,7 @@ export async function startRealSynapse(options: RealSynapseOptions): Promise<Rea
   };
 }
 
-async function answers(endpoint: string): Promise<boolean> {
+async function responses(endpoint: string): Promise<boolean> {
   try {
     const { ok } = await fetch(new URL('_matrix/client/versions', endpoint));
     return ok;

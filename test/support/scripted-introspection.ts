@@ -1,7 +1,7 @@
 /** An introspection endpoint with scripted responses, to test how a homeserver handles them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   /** Defaults to 200. */
   readonly status?: number;
   readonly body: unknown;
@@ -13,7 +13,7 @@ export interface IntrospectionRequest {
 }
 
 export interface ScriptedIntrospection {
-  readonly answers: Map<string, ScriptedAnswer>;
+  readonly answers: Map<string, ScriptedResponse>;
   readonly requests: IntrospectionRequest[];
   stop(): Promise<void>;
 }
@@ -27,29 +27,29 @@ export const METADATA = {
 
 /** Starts the endpoint. Unknown tokens are inactive. */
 export async function startScriptedIntrospection(port: number): Promise<ScriptedIntrospection> {
-  const answers = new Map<string, ScriptedAnswer>();
+  const responses = new Map<string, ScriptedResponse>();
   const requests: IntrospectionRequest[] = [];
-  const server = createServer((incoming, response) => void answer(incoming, response));
+  const server = createServer((incoming, response) => void responseFor(incoming, response));
 
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function responseFor(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of incoming) text += String(chunk);
     const form = new URLSearchParams(text);
     requests.push({ headers: incoming.headers, form });
-    const { status = 200, body } = answerTo(incoming, form);
+    const { status = 200, body } = responseTo(incoming, form);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
-  function answerTo({ method, url }: IncomingMessage, form: URLSearchParams): ScriptedAnswer {
+  function responseTo({ method, url }: IncomingMessage, form: URLSearchParams): ScriptedResponse {
     if (url === '/.well-known/openid-configuration') return { body: METADATA };
     if (method !== 'POST' || url !== '/oauth2/introspect') return { status: 404, body: {} };
-    return answers.get(form.get('token') ?? '') ?? { body: { active: false } };
+    return responses.get(form.get('token') ?? '') ?? { body: { active: false } };
   }
 
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
-    answers,
+    answers: responses,
     requests,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -7,7 +7,7 @@ import { type JWTPayload, SignJWT } from 'jose';
 type Json = Readonly<Record<string, unknown>>;
 
 /** The outcome of a sign-in at the peer, including any forgery. */
-export interface PeerAnswer {
+export interface PeerResponse {
   /** Overrides the claims of a valid ID token. `undefined` omits a claim. */
   readonly claims?: Json;
   /** Replaces the whole ID token. `null` omits it. */
@@ -18,7 +18,7 @@ export interface PeerAnswer {
   readonly userinfo?: Json | string;
 }
 
-interface Ticket extends PeerAnswer {
+interface Ticket extends PeerResponse {
   readonly nonce: string | undefined;
   readonly clientId: string;
 }
@@ -42,7 +42,7 @@ export interface UpstreamPeer {
   /** Returns the number of requests to a path. */
   count(path: string): number;
   /** Signs in the user who was redirected to this URL. @returns where the browser goes next */
-  signIn(location: string, answer?: PeerAnswer, more?: Readonly<Record<string, string>>): string;
+  signIn(location: string, response?: PeerResponse, more?: Readonly<Record<string, string>>): string;
   /** Signs like the provider. */
   sign(claims: Json, header?: { readonly alg?: string; readonly kid?: string; readonly typ?: string }): Promise<string>;
   stop(): Promise<void>;
@@ -65,7 +65,7 @@ export async function startUpstreamPeer(): Promise<UpstreamPeer> {
     counts.set(path, (counts.get(path) ?? 0) + 1);
     const handler = handlers.get(path);
     if (handler !== undefined) handler(request, response);
-    else void answer(path, request, response);
+    else void responseFor(path, request, response);
   });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -90,11 +90,15 @@ export async function startUpstreamPeer(): Promise<UpstreamPeer> {
     tokenRequests,
     count: (path) => counts.get(path) ?? 0,
     signIn: (location, given = {}, more = {}) => {
-      const asked = new URL(location).searchParams;
+      const requested = new URL(location).searchParams;
       const code = randomBytes(16).toString('hex');
-      tickets.set(code, { ...given, nonce: asked.get('nonce') ?? undefined, clientId: asked.get('client_id') ?? '' });
-      const back = new URL(asked.get('redirect_uri') ?? '');
-      for (const [name, value] of Object.entries({ code, state: asked.get('state') ?? '', ...more })) {
+      tickets.set(code, {
+        ...given,
+        nonce: requested.get('nonce') ?? undefined,
+        clientId: requested.get('client_id') ?? '',
+      });
+      const back = new URL(requested.get('redirect_uri') ?? '');
+      for (const [name, value] of Object.entries({ code, state: requested.get('state') ?? '', ...more })) {
         if (value !== '') back.searchParams.set(name, value);
       }
       return back.href;
@@ -107,7 +111,7 @@ export async function startUpstreamPeer(): Promise<UpstreamPeer> {
     },
   };
 
-  async function answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function responseFor(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const json = (status: number, value: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };

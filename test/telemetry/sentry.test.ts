@@ -75,12 +75,12 @@ async function reporting(settings: Record<string, string> = {}, environment: Rec
 }
 
 async function fail(): Promise<number> {
-  const answer = await fetch(`${server.origin}/fails/s3cret?code=s3cret-code`, {
+  const response = await fetch(`${server.origin}/fails/s3cret?code=s3cret-code`, {
     method: 'POST',
     headers: { cookie: 'latchkey=s3cret-cookie', authorization: `Bearer s3cret-${'t'.repeat(30)}`, 'x-own': 's3cret' },
     body: new URLSearchParams({ field: 's3cret-field' }),
   });
-  return answer.status;
+  return response.status;
 }
 
 describe('telemetry.sentry (operations 1.19)', () => {
@@ -203,9 +203,9 @@ describe('telemetry.sentry (operations 1.19)', () => {
     ['429 with X-Sentry-Rate-Limits', { status: 429, headers: { 'x-sentry-rate-limits': '120:error:key' } }],
     ['429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }],
     ['200 with a limit on all categories', { status: 200, headers: { 'x-sentry-rate-limits': '120::organization' } }],
-  ])('after %s nothing is sent for the given time', async (_name, answer) => {
+  ])('after %s nothing is sent for the given time', async (_name, response) => {
     await reporting();
-    peer.answer = answer;
+    peer.answer = response;
     await fail();
     await until(() => peer.requests.length === 1);
     await close();

@@ -276,8 +276,8 @@ describe('request spans (operations 7.2)', () => {
     const page = await browser.get('/login?kind=s3cret');
     const hidden = [...(page.forms[0]?.inputs.values() ?? [])].filter((value) => value.length > 8);
     expect(hidden.length).toBeGreaterThan(0);
-    const answer = await browser.submit({ username: 'alice', password: 'correct horse battery' });
-    expect(answer.status).toBe(303);
+    const response = await browser.submit({ username: 'alice', password: 'correct horse battery' });
+    expect(response.status).toBe(303);
     const secrets = ['correct horse', 's3cret', ...hidden, ...browser.cookies.values()];
     await close();
     const sent = JSON.stringify(collector.requests);

@@ -56,8 +56,8 @@ export async function hearAnnouncements(page) {
     const entry = { mutation: name, isSuccess: false };
     heard.push(entry);
     const { data } = await response.json().catch(() => ({}));
-    const [answer] = Object.values(data ?? {});
-    entry.isSuccess = answer?.status === undefined ? data != null : SUCCESSES.has(answer.status);
+    const [result] = Object.values(data ?? {});
+    entry.isSuccess = result?.status === undefined ? data != null : SUCCESSES.has(result.status);
   });
   return {
     /** @param expected the changes that must have been made */

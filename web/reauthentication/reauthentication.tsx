@@ -7,24 +7,24 @@ import { useTranslations } from '../i18n/translations.ts';
 import { type AskAgain, ReauthenticationProvider } from './context.ts';
 import { keepForm } from './stored-form.ts';
 
-type Asked = { readonly url: string; readonly form: Parameters<AskAgain>[1] };
+type Requested = { readonly url: string; readonly form: Parameters<AskAgain>[1] };
 
 /** Explains why a reauthentication is required, and leads there. Entered values are restored on return. */
 export function Reauthentication({ children }: { children: ComponentChildren }): VNode {
   const { t } = useTranslations();
-  const [asked, setAsked] = useState<Asked | undefined>();
-  const askAgain = useCallback<AskAgain>((url, form) => setAsked({ url, form }), []);
+  const [requested, setRequested] = useState<Requested | undefined>();
+  const askAgain = useCallback<AskAgain>((url, form) => setRequested({ url, form }), []);
   return (
     <ReauthenticationProvider value={askAgain}>
       {children}
-      {asked !== undefined && (
-        <Dialog title={t('account.reauth.title')} onClose={() => setAsked(undefined)}>
+      {requested !== undefined && (
+        <Dialog title={t('account.reauth.title')} onClose={() => setRequested(undefined)}>
           <p>{t('account.reauth.text')}</p>
-          <DialogButtons onClose={() => setAsked(undefined)}>
+          <DialogButtons onClose={() => setRequested(undefined)}>
             <Button
               onClick={() => {
-                keepForm(asked.form);
-                location.assign(asked.url);
+                keepForm(requested.form);
+                location.assign(requested.url);
               }}
             >
               {t('account.reauth.button')}

@@ -64,13 +64,13 @@ export async function logReady(
     );
   }
   const { hostname, port, protocol } = new URL(publicBase);
-  const answering: string[] = [];
+  const responding: string[] = [];
   for (const { address, port: boundPort } of bound) {
-    if (boundPort !== undefined && (await canConnect(hostOf(address), boundPort))) answering.push(address);
+    if (boundPort !== undefined && (await canConnect(hostOf(address), boundPort))) responding.push(address);
   }
   if (!isLoopbackName(hostname)) {
     log.info('startup', `ready at ${publicBase}, on ${bound.map(({ address }) => address).join(', ')}`, {
-      connected: answering.join(','),
+      connected: responding.join(','),
     });
     return;
   }
@@ -82,7 +82,7 @@ export async function logReady(
   log.warn('startup', 'no listener on the address of http.public_base; set http.listeners or the variable PORT', {
     public_base: publicBase,
   });
-  log.info('startup', `ready at ${answering.join(', ')}`);
+  log.info('startup', `ready at ${responding.join(', ')}`);
 }
 
 /** Path of the discovery document (OpenID Connect Discovery 4). */

@@ -7,9 +7,9 @@ import type { MetricsRegistry, MetricValues } from '#platform/metrics/registry.t
 import { isMessage, type Order, type Report } from './member-messages.ts';
 
 /** A process that takes longer is busy; its values are left out. */
-const ANSWER_MS = 3_000;
+const RESPONSE_MS = 3_000;
 /** Longer than the timeout of the first process. */
-const GATHER_MS = ANSWER_MS + 2_000;
+const GATHER_MS = RESPONSE_MS + 2_000;
 
 /** In a serving process: reports its own values and requests the values of all. */
 export class SharedMetrics {
@@ -77,9 +77,9 @@ export class MetricsExchange {
   }
 
   async #answer(asking: Worker, question: number): Promise<void> {
-    const asked = [...this.#workers()].filter((worker) => worker.isConnected());
-    const answers = await Promise.all(asked.map((worker) => this.#ask(worker)));
-    const processes = [...answers.filter((values) => values !== undefined), ...this.#ended];
+    const requested = [...this.#workers()].filter((worker) => worker.isConnected());
+    const responses = await Promise.all(requested.map((worker) => this.#ask(worker)));
+    const processes = [...responses.filter((values) => values !== undefined), ...this.#ended];
     if (asking.isConnected()) asking.send({ kind: 'all-counts', question, processes } satisfies Order);
   }
 
@@ -98,7 +98,7 @@ export class MetricsExchange {
         if (isMessage(message) && message.kind === 'counts' && message.question === question) end(message.values);
       };
       const leave = (): void => end(undefined);
-      const limit = setTimeout(leave, ANSWER_MS);
+      const limit = setTimeout(leave, RESPONSE_MS);
       worker.on('message', listen);
       worker.on('exit', leave);
       worker.send({ kind: 'count', question } satisfies Order);

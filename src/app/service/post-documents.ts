@@ -22,13 +22,13 @@ function postTo({ endpoint, headers, timeoutMs }: OtlpTarget): PostDocument {
   const own = Object.entries(headers).map(([name, value]) => [name, value.reveal()]);
   const all = { ...Object.fromEntries(own), 'content-type': 'application/json' };
   return async (body, signal) => {
-    const answer = await exchange(url, {
+    const response = await exchange(url, {
       ...{ server: 'otlp', method: 'POST', headers: all, body, needsBody: true },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       ...{ lookup: undefined, trustedCertificates: undefined },
     });
-    const retryAfter = Number(answer.headers['retry-after']);
-    return { status: answer.status, retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined };
+    const retryAfter = Number(response.headers['retry-after']);
+    return { status: response.status, retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined };
   };
 }
 

@@ -125,7 +125,9 @@ export function warnOfMissingAlgorithms(
   const without = wanted.filter(({ algorithm }) => algorithm !== undefined && !signingKeys.canSign(algorithm));
   if (without.length === 0) return;
   log.warn('startup', 'no signing key for the ..._signed_response_alg of these clients: these responses fail', {
-    clients: without.map(({ client, answer, algorithm }) => `${client.clientId}:${answer}=${algorithm}`).join(' '),
+    clients: without
+      .map(({ client, answer: response, algorithm }) => `${client.clientId}:${response}=${algorithm}`)
+      .join(' '),
     available: signingKeys.algorithms().join(' '),
   });
 }

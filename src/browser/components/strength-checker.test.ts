@@ -1,17 +1,17 @@
 import { beforeEach, expect, test } from 'vitest';
 import { StrengthChecker, type StrengthRating, type TypedPassword } from './strength-checker.ts';
 
-let asked: string[];
+let requested: string[];
 let shown: (StrengthRating | undefined)[];
 let judge: StrengthChecker;
 
 beforeEach(() => {
-  asked = [];
+  requested = [];
   shown = [];
   judge = new StrengthChecker({
     minimumScore: 3,
     minimumLength: 4,
-    estimate: ({ password }) => asked.push(password),
+    estimate: ({ password }) => requested.push(password),
     show: (verdict) => shown.push(verdict),
   });
 });
@@ -26,7 +26,7 @@ test('shows nothing for empty input, and rates a short password as short without
   // Two characters, four UTF-16 code units.
   judge.type(typed('🔑🔑'));
   expect(shown).toEqual([undefined, TOO_SHORT, TOO_SHORT]);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
 const TOO_SHORT = { kind: 'too-short', score: 0, level: 'weak' };
@@ -62,9 +62,9 @@ test('sends one request at a time, and discards results for outdated input', () 
   judge.type(typed('walrus'));
   judge.type(typed('walruses'));
   judge.type(typed('walruses sing'));
-  expect(asked).toEqual(['walrus']);
+  expect(requested).toEqual(['walrus']);
   judge.answer({ score: 0, isCommon: false });
-  expect([asked, shown]).toEqual([['walrus', 'walruses sing'], []]);
+  expect([requested, shown]).toEqual([['walrus', 'walruses sing'], []]);
   judge.type(typed('wal'));
   judge.answer({ score: 4, isCommon: false });
   expect(shown).toEqual([TOO_SHORT, TOO_SHORT]);
@@ -75,6 +75,6 @@ test('sends another request when the username that the password is compared with
   judge.type(typed('walrus', 'walrus'));
   judge.answer({ score: 4, isCommon: false });
   judge.answer({ score: 0, isCommon: false });
-  expect(asked).toEqual(['walrus', 'walrus']);
+  expect(requested).toEqual(['walrus', 'walrus']);
   expect(shown).toEqual([{ kind: 'estimated', score: 0, level: 'weak' }]);
 });

@@ -50,9 +50,9 @@ export class StrengthChecker {
 
   /** Takes the worker's result. */
   answer({ score, isCommon }: { readonly score: number; readonly isCommon: boolean }): void {
-    const asked = this.#asked;
+    const requested = this.#asked;
     this.#asked = undefined;
-    if (asked !== this.#typed) this.type(this.#typed);
+    if (requested !== this.#typed) this.type(this.#typed);
     else if (isCommon) this.#options.show({ kind: 'common', score: 0, level: 'weak' });
     else this.#options.show({ kind: 'estimated', score, level: this.#levelOf(score) });
   }

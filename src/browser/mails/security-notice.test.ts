@@ -18,7 +18,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 const PASSWORD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
-let people = 0;
+let users = 0;
 let username: string;
 let user: UserId;
 
@@ -27,8 +27,8 @@ const estimator = await sharedByTests(openEstimator());
 const mails = await sharedByTests(startMails());
 const service = await sharedByTests(start());
 beforeEach(async () => {
-  people += 1;
-  username = `amira${people}`;
+  users += 1;
+  username = `amira${users}`;
   user = await account(username, `${username}@mail.example`);
   service.clock.advanceSeconds(3601);
 });
@@ -80,12 +80,12 @@ function waiting() {
 
 describe('a password change is notified (browser-flows 11.5, R-33)', () => {
   test('to every confirmed address of the account, in the page language', async () => {
-    await addAddress(`second${people}@mail.example`);
+    await addAddress(`second${users}@mail.example`);
     await changePassword(await signIn(browser('de')));
     const received = await deliver();
     expect(received.map(({ to }) => to).toSorted()).toEqual([
-      `amira${people}@mail.example`,
-      `second${people}@mail.example`,
+      `amira${users}@mail.example`,
+      `second${users}@mail.example`,
     ]);
     const [mail] = received;
     expect(mail?.subject).toBe('Ihr Passwort wurde geändert');
@@ -159,7 +159,7 @@ describe('a sign-in from a new browser is notified (browser-flows 11.4)', () => 
   });
 
   test('not in the first hour of an account', async () => {
-    const young = `young${people}`;
+    const young = `young${users}`;
     await account(young, `${young}@mail.example`);
     await signIn(browser(), young);
     await signIn(browser(), young);
@@ -221,7 +221,7 @@ describe('notice language (browser-flows 11)', () => {
 
 describe('many wrong passwords are notified (browser-flows 3.2.5)', () => {
   test('once a day', async () => {
-    await addAddress(`second${people}@mail.example`);
+    await addAddress(`second${users}@mail.example`);
     const guess = async (times: number): Promise<void> => {
       const page = browser();
       for (let count = 0; count < times; count += 1) {

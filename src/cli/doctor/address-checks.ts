@@ -36,11 +36,11 @@ async function checkIssuer({ config, ask }: AddressCheckDeps): Promise<Finding> 
   const name = 'issuer';
   const { issuer } = config.http;
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const asked = await ask(new URL(address));
+  const requested = await ask(new URL(address));
   const hint = `${REFUSED}. Start the service, or forward this path at the proxy. http.issuer and http.public_base set the address`;
-  if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (asked.status !== 200) return fail(name, `${address} responds ${asked.status}`, hint);
-  const published = asked.members?.get('issuer');
+  if (!requested.ok) return fail(name, `${address}: ${requested.reason}`, hint);
+  if (requested.status !== 200) return fail(name, `${address} responds ${requested.status}`, hint);
+  const published = requested.members?.get('issuer');
   if (published === issuer) return ok(name, `${issuer} is the issuer to configure in clients`);
   return fail(
     name,
@@ -57,11 +57,11 @@ async function checkHealth({ config, ask, now }: AddressCheckDeps): Promise<Find
   });
   if (!isPublic) return skip(name, 'no listener serves both "human" and "health"');
   const address = new URL('health', config.http.publicBase);
-  const asked = await ask(address);
+  const requested = await ask(address);
   const hint = 'Check the logs of the service and of its proxy. docs/guides/operate.md explains 503';
-  if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (asked.status !== 200) return fail(name, `${address} responds ${asked.status}`, hint);
-  const skew = asked.sentAt === undefined ? 0 : Math.abs(asked.sentAt - now);
+  if (!requested.ok) return fail(name, `${address}: ${requested.reason}`, hint);
+  if (requested.status !== 200) return fail(name, `${address} responds ${requested.status}`, hint);
+  const skew = requested.sentAt === undefined ? 0 : Math.abs(requested.sentAt - now);
   if (skew <= MAX_SKEW_MS) return ok(name, `${address} is healthy`);
   return warn(
     name,
@@ -80,8 +80,8 @@ export async function checkPublishedKeys(
     return fail(name, 'no key for RS256', 'All clients support RS256. Create a key with latchkey keys rotate');
   const own = signingKeys.publicJwks().keys.map(({ kid }) => kid);
   const address = new URL('oauth2/keys.json', config.http.publicBase);
-  const asked = await ask(address);
-  const published = asked.ok ? asked.members?.get('keys') : undefined;
+  const requested = await ask(address);
+  const published = requested.ok ? requested.members?.get('keys') : undefined;
   if (!Array.isArray(published)) return skip(name, `${address} could not be fetched, so nothing was compared`);
   const kids = new Set(published.map((key: unknown) => asMembers(key)?.get('kid')));
   const missing = own.filter((kid) => !kids.has(kid));

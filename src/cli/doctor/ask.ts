@@ -6,7 +6,7 @@ const CONNECT_MS = 5_000;
 const TOTAL_MS = 10_000;
 
 /** A response, or the reason for its absence, worded for operators. Contains no text of the remote side. */
-export type Asked =
+export type Requested =
   | {
       readonly ok: true;
       readonly status: number;
@@ -18,7 +18,7 @@ export type Asked =
   | { readonly ok: false; readonly reason: string };
 
 /** Sends a GET request without following redirects. */
-export type Ask = (url: URL, bearer?: Secret) => Promise<Asked>;
+export type Ask = (url: URL, bearer?: Secret) => Promise<Requested>;
 
 /** @param version of this program */
 export function askOverHttp(version: string): Ask {

@@ -37,7 +37,7 @@ afterEach(async () => {
 type Scripted = object | number | 'no answer';
 
 /** Responses for servers that a test cannot run, and overrides of the simulated homeserver. */
-function answering(scripts: Readonly<Record<string, Scripted>>): Ask {
+function responding(scripts: Readonly<Record<string, Scripted>>): Ask {
   const ask = askOverHttp('1.2.3');
   return async (url, bearer) => {
     const scripted = scripts[url.href] ?? scripts[url.pathname.replace(/.*\//, '')];
@@ -45,9 +45,9 @@ function answering(scripts: Readonly<Record<string, Scripted>>): Ask {
     const address = url.href.replace(CLIENT_API, service.address);
     if (scripted === undefined) return await ask(new URL(address), bearer);
     if (scripted === 'no answer') return { ok: false, reason: 'no connection (ENOTFOUND)' };
-    const answer = { ok: true, sentAt: undefined } as const;
-    if (typeof scripted === 'number') return { ...answer, status: scripted, members: undefined };
-    return { ...answer, status: 200, members: new Map(Object.entries(scripted)) };
+    const response = { ok: true, sentAt: undefined } as const;
+    if (typeof scripted === 'number') return { ...response, status: scripted, members: undefined };
+    return { ...response, status: 200, members: new Map(Object.entries(scripted)) };
   };
 }
 
@@ -64,7 +64,7 @@ async function check(
     homeserver: { ...config.homeserver, ...changes },
     compat: { ...config.compat, ...compat },
   };
-  const findings = await checkHomeserver({ config: changed, ask: answering({ ...GOOD, ...scripts }) });
+  const findings = await checkHomeserver({ config: changed, ask: responding({ ...GOOD, ...scripts }) });
   expect(JSON.stringify(findings), 'the secret is never printed').not.toContain(SECRET);
   for (const { hint, status } of findings) expect(hint === null).toBe(status === 'ok' || status === 'skip');
   return findings;

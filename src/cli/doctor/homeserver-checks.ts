@@ -7,7 +7,7 @@ import { randomAlphanumeric } from '#platform/base/random.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { parseUrl } from '#platform/base/url.ts';
 import { chatNames } from '#protocol/chat/names.ts';
-import { type Ask, type Asked, asMembers } from './ask.ts';
+import { type Ask, asMembers, type Requested } from './ask.ts';
 import { type CheckName, type Finding, fail, ok, skip, warn } from './finding.ts';
 
 export interface HomeserverCheckDeps {
@@ -52,16 +52,17 @@ async function checkWellKnown({ config, ask }: HomeserverCheckDeps): Promise<Wel
   const hint =
     `Users can only sign in with clients that are configured with the homeserver URL. Serve there: ` +
     `{"m.homeserver": {"base_url": "https://..."}} with the header Access-Control-Allow-Origin: *`;
-  const asked = await ask(address);
-  if (!asked.ok) return { finding: warn(name, `${address}: ${asked.reason}`, hint), ...without };
-  if (asked.status !== 200) return { finding: warn(name, `${address} responds ${asked.status}`, hint), ...without };
-  const base = asMembers(asked.members?.get('m.homeserver'))?.get('base_url');
+  const requested = await ask(address);
+  if (!requested.ok) return { finding: warn(name, `${address}: ${requested.reason}`, hint), ...without };
+  if (requested.status !== 200)
+    return { finding: warn(name, `${address} responds ${requested.status}`, hint), ...without };
+  const base = asMembers(requested.members?.get('m.homeserver'))?.get('base_url');
   const baseUrl = typeof base === 'string' ? parseUrl(base) : undefined;
   const clientApi = baseUrl === undefined ? undefined : withTrailingSlash(baseUrl);
   if (clientApi === undefined || !/^https?:$/.test(clientApi.protocol))
     return { finding: warn(name, `${address} has no m.homeserver.base_url`, hint), ...without };
   const { actionPrefix } = chatNames(config.protocolName);
-  const issuer = asMembers(asked.members?.get(`${actionPrefix}msc2965.authentication`))?.get('issuer');
+  const issuer = asMembers(requested.members?.get(`${actionPrefix}msc2965.authentication`))?.get('issuer');
   if (issuer !== undefined && issuer !== config.http.issuer) {
     const finding = warn(
       name,
@@ -76,13 +77,13 @@ async function checkWellKnown({ config, ask }: HomeserverCheckDeps): Promise<Wel
 async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
   const name = 'homeserver.versions';
   const address = below(config.homeserver.endpoint, clientApiPath(config, 'versions'));
-  const asked = await ask(address);
+  const requested = await ask(address);
   const hint =
     'Compare homeserver.endpoint with the listeners of the homeserver. It must be running and reachable from this machine, ' +
     'with a listener for the resource "client"';
-  if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (!isSuccess(asked)) return fail(name, `${address} responds ${asked.status}`, hint);
-  if (asked.members?.has('versions') !== true)
+  if (!requested.ok) return fail(name, `${address}: ${requested.reason}`, hint);
+  if (!isSuccess(requested)) return fail(name, `${address} responds ${requested.status}`, hint);
+  if (requested.members?.has('versions') !== true)
     return fail(name, `${address} is served by something other than a homeserver`, hint);
   return ok(name, `a homeserver responds at ${config.homeserver.endpoint}`);
 }
@@ -93,33 +94,33 @@ async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Find
  */
 async function checkWhoAmI({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
   const name = 'homeserver.whoami';
-  const asked = await ask(
+  const requested = await ask(
     below(config.homeserver.endpoint, clientApiPath(config, 'v3/account/whoami')),
     new Secret(`made-up-${randomAlphanumeric(20)}`),
   );
-  if (!asked.ok)
+  if (!requested.ok)
     return fail(
       name,
-      `to a request with an invalid token, the homeserver returns ${asked.reason}`,
+      `to a request with an invalid token, the homeserver returns ${requested.reason}`,
       'Only the homeserver itself may respond at homeserver.endpoint. Check its log',
     );
-  if (asked.status === 401) return ok(name, 'the homeserver rejects an invalid token');
-  if (asked.status === 503)
+  if (requested.status === 401) return ok(name, 'the homeserver rejects an invalid token');
+  if (requested.status === 503)
     return fail(
       name,
       'the homeserver cannot introspect tokens at this service (503)',
       `In its homeserver.yaml, matrix_authentication_service.endpoint must point to this service (for example ${config.http.publicBase}) ` +
         'at an address that it can reach, and the secret must be the same on both sides. Its log shows which of the two is wrong',
     );
-  if (isSuccess(asked))
+  if (isSuccess(requested))
     return fail(
       name,
-      `the homeserver accepts an invalid token (${asked.status})`,
+      `the homeserver accepts an invalid token (${requested.status})`,
       'Take it off the network: the server at homeserver.endpoint does not check tokens',
     );
   return fail(
     name,
-    `to a request with an invalid token, the homeserver responds ${asked.status} instead of 401`,
+    `to a request with an invalid token, the homeserver responds ${requested.status} instead of 401`,
     'Check its log. A proxy at homeserver.endpoint must forward all requests',
   );
 }
@@ -130,18 +131,18 @@ async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Findin
   const { endpoint, kind, secret } = config.homeserver;
   const isLegacy = kind === 'synapse_legacy';
   const path = isLegacy ? '_synapse/admin/v1/username_available' : '_synapse/mas/is_localpart_available';
-  const asked = await ask(below(endpoint, path), secret);
+  const requested = await ask(below(endpoint, path), secret);
   const section = isLegacy ? 'experimental_features.msc3861' : 'matrix_authentication_service';
-  if (!asked.ok)
-    return fail(name, `to a request with the secret, the homeserver returns ${asked.reason}`, 'Check its log');
-  switch (asked.status) {
+  if (!requested.ok)
+    return fail(name, `to a request with the secret, the homeserver returns ${requested.reason}`, 'Check its log');
+  switch (requested.status) {
     case 400:
       return ok(name, 'the homeserver accepts the shared secret');
     case 401:
     case 403:
       return fail(
         name,
-        `the homeserver rejects the shared secret (${asked.status})`,
+        `the homeserver rejects the shared secret (${requested.status})`,
         `homeserver.secret must equal ${isLegacy ? 'admin_token' : 'secret'} of ${section} in its homeserver.yaml. ` +
           'Restart the side that you change',
       );
@@ -157,7 +158,7 @@ async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Findin
     default:
       return fail(
         name,
-        `to a request with the secret, the homeserver responds ${asked.status}`,
+        `to a request with the secret, the homeserver responds ${requested.status}`,
         'Check its log. Another server may be responding at homeserver.endpoint',
       );
   }
@@ -168,16 +169,16 @@ async function checkLogin({ config, ask }: HomeserverCheckDeps, clientApi: URL):
   const name = 'compat.login';
   if (!config.compat.enabled) return skip(name, 'compat.enabled is false');
   const address = below(clientApi.href, clientApiPath(config, 'v3/login'));
-  const asked = await ask(address);
+  const requested = await ask(address);
   const hint =
     `Older clients cannot sign in. The proxy in front of ${clientApi.origin} must forward ` +
     `^/${clientApiPath(config, '([^/]+)/(login|logout|refresh)')} and all paths below to this service, see docs/guides/homeserver.md`;
-  if (!asked.ok) return warn(name, `${address}: ${asked.reason}`, hint);
-  if (!hasSsoFlow(asked)) return warn(name, `${address} is not served by this service (${asked.status})`, hint);
+  if (!requested.ok) return warn(name, `${address}: ${requested.reason}`, hint);
+  if (!hasSsoFlow(requested)) return warn(name, `${address} is not served by this service (${requested.status})`, hint);
   return ok(name, `${address} is served by this service`);
 }
 
-function hasSsoFlow({ members }: Extract<Asked, { readonly ok: true }>): boolean {
+function hasSsoFlow({ members }: Extract<Requested, { readonly ok: true }>): boolean {
   const flows = members?.get('flows');
   return (
     Array.isArray(flows) &&

@@ -58,11 +58,11 @@ async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Find
   if (!asksForIdToken(provider)) return ok(name, `${provider.name} is reachable`);
   const { jwksUri } = discovered.metadata;
   if (jwksUri === undefined) return fail(name, `${provider.name} does not publish keys`, hint);
-  const asked = await ask(new URL(jwksUri));
-  if (!asked.ok) return fail(name, `its keys at ${jwksUri}: ${asked.reason}`, hint);
-  const keys = asked.members?.get('keys');
-  if (asked.status !== 200 || !Array.isArray(keys) || keys.length === 0)
-    return fail(name, `no keys at ${jwksUri} (${asked.status})`, hint);
+  const requested = await ask(new URL(jwksUri));
+  if (!requested.ok) return fail(name, `its keys at ${jwksUri}: ${requested.reason}`, hint);
+  const keys = requested.members?.get('keys');
+  if (requested.status !== 200 || !Array.isArray(keys) || keys.length === 0)
+    return fail(name, `no keys at ${jwksUri} (${requested.status})`, hint);
   return ok(name, `${provider.name} is reachable and has ${keys.length} keys`);
 }
 
@@ -72,10 +72,10 @@ type Discovered =
 
 async function discover(provider: UpstreamProvider, ask: Ask): Promise<Discovered> {
   const address = discoveryAddress(provider);
-  const asked = await ask(new URL(address));
-  if (!asked.ok) return { ok: false, problem: `${address}: ${asked.reason}` };
-  if (asked.status !== 200) return { ok: false, problem: `${address} responds ${asked.status}` };
-  const document = asked.members === undefined ? undefined : Object.fromEntries(asked.members);
+  const requested = await ask(new URL(address));
+  if (!requested.ok) return { ok: false, problem: `${address}: ${requested.reason}` };
+  if (requested.status !== 200) return { ok: false, problem: `${address} responds ${requested.status}` };
+  const document = requested.members === undefined ? undefined : Object.fromEntries(requested.members);
   const outcome = readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
   return outcome.ok ? outcome : { ok: false, problem: `${address} cannot be used: ${outcome.problem}` };
 }

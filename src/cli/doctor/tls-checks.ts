@@ -17,8 +17,8 @@ export function checkCertificates({ config, now }: TlsCheckDeps): readonly Findi
   const { hostname } = new URL(config.http.publicBase);
   return config.http.listeners.flatMap(({ name: listener, resources, tls }) => {
     if (tls === undefined) return [];
-    const isForPeople = resources.some(({ name }) => name === 'human');
-    return [checkCertificate(`tls.${listener}`, leafOf(tls.certificate), isForPeople ? hostname : undefined, now)];
+    const isForUsers = resources.some(({ name }) => name === 'human');
+    return [checkCertificate(`tls.${listener}`, leafOf(tls.certificate), isForUsers ? hostname : undefined, now)];
   });
 }
 

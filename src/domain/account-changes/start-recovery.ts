@@ -2,7 +2,7 @@ import type { Config } from '#config/config.ts';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { isUnreachable } from '#domain/accounts/email-authentications/email-policy.ts';
-import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import type { Captcha, CaptchaRefusal, CaptchaResponse } from '#domain/captcha/captcha.ts';
 import { MAIL_QUEUES, type QueueState } from '#domain/limits/late-mails.ts';
 import { addressBucketKey, mailBucket, type Taken, takeTokens, unknownNameKey } from '#domain/limits/rate-limits.ts';
 import { recoverySessionIsOpen } from '#domain/records/liveness/recoveries.ts';
@@ -36,7 +36,7 @@ export interface StartRecoveryDeps {
 export interface RecoveryRequest {
   /** As entered by the user. */
   readonly email: string;
-  readonly captcha: CaptchaAnswer;
+  readonly captcha: CaptchaResponse;
   /** Language of the page and the email. */
   readonly locale: string;
   readonly address: string | undefined;

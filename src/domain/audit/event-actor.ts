@@ -4,7 +4,7 @@ export type Actor = 'self' | 'admin' | 'system';
 /** Events that only administrators and operators cause. */
 const OF_ADMINS: ReadonlySet<string> = new Set(['account_locked', 'account_unlocked', 'account_reactivated']);
 /** Reasons of sessions that the user ended, here or in an application. */
-const OF_PEOPLE: ReadonlySet<string> = new Set([
+const OF_USERS: ReadonlySet<string> = new Set([
   'logout',
   'client_revoked',
   'deactivated',
@@ -25,7 +25,7 @@ interface EventFacts {
 export function actorOfEvent({ kind, reason, by_admin, ip, user_agent }: EventFacts): Actor {
   if (OF_ADMINS.has(kind) || by_admin || reason === 'admin') return 'admin';
   if (kind === 'app_access_lost') return 'system';
-  if (kind === 'session_ended') return OF_PEOPLE.has(reason ?? '') ? 'self' : 'system';
+  if (kind === 'session_ended') return OF_USERS.has(reason ?? '') ? 'self' : 'system';
   // Requests have an address and nearly always a user agent. Operator commands have neither.
   return ip === null && user_agent === null ? 'admin' : 'self';
 }

@@ -191,16 +191,16 @@ describe('authorization grants', () => {
   });
 
   test('a decision is an audit event, a skipped page is not', async () => {
-    const person = await insertUser(testDatabase.database, NOW);
-    const session = await insertBrowserSession(testDatabase.database, person, NOW);
+    const user = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, user, NOW);
     for (const isDecided of [false, true]) {
-      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, isDecided });
+      const attempt = fulfillment(await created(), { userId: user, browserSessionId: session, isDecided });
       await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
     const events = await sql(
       testDatabase.database,
       'select kind, user_agent from audit_events where user_id = $1::uuid',
-      [toUuid(person)],
+      [toUuid(user)],
     );
     expect(events).toEqual([{ kind: 'consent_given', user_agent: 'test' }]);
   });
@@ -208,33 +208,33 @@ describe('authorization grants', () => {
 
 describe('remembered consent', () => {
   test('accumulates later consents, in one row per user and client', async () => {
-    const person = await insertUser(testDatabase.database, NOW);
-    const session = await insertBrowserSession(testDatabase.database, person, NOW);
+    const user = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, user, NOW);
     for (const rememberedScopes of [['openid', 'email'], ['openid', 'profile'], []]) {
-      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
+      const attempt = fulfillment(await created(), { userId: user, browserSessionId: session, rememberedScopes });
       await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
-    expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'], resources: [] }]);
+    expect(await consents(user)).toEqual([{ scope: ['email', 'openid', 'profile'], resources: [] }]);
     for (const rememberedResources of [['https://b.example'], [], ['https://a.example', 'https://b.example']]) {
-      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, rememberedResources });
+      const attempt = fulfillment(await created(), { userId: user, browserSessionId: session, rememberedResources });
       await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
-    expect(await consents(person)).toMatchObject([{ resources: ['https://a.example', 'https://b.example'] }]);
+    expect(await consents(user)).toMatchObject([{ resources: ['https://a.example', 'https://b.example'] }]);
   });
 
   test('counts both of two simultaneous first consents', async () => {
-    const person = await insertUser(testDatabase.database, NOW);
-    const session = await insertBrowserSession(testDatabase.database, person, NOW);
+    const user = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, user, NOW);
     const grants = [await created(), await created()];
     await Promise.all(
       [['openid'], ['email']].map((rememberedScopes, index) =>
         fulfillAuthorizationGrant(
           testDatabase.database,
-          fulfillment(grants[index] ?? newId(NOW), { userId: person, browserSessionId: session, rememberedScopes }),
+          fulfillment(grants[index] ?? newId(NOW), { userId: user, browserSessionId: session, rememberedScopes }),
         ),
       ),
     );
-    expect(await consents(person)).toMatchObject([{ scope: ['email', 'openid'] }]);
+    expect(await consents(user)).toMatchObject([{ scope: ['email', 'openid'] }]);
   });
 });
 
@@ -318,8 +318,8 @@ describe('cancellation', () => {
   });
 });
 
-async function consents(person: UserId) {
+async function consents(user: UserId) {
   return await sql(testDatabase.database, 'select scope, resources from oauth2_consents where user_id = $1::uuid', [
-    toUuid(person),
+    toUuid(user),
   ]);
 }

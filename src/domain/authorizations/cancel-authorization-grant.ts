@@ -1,4 +1,4 @@
-import { grantHasCode, grantIsOpen, grantIsUnanswered } from '#domain/records/liveness/authorizations.ts';
+import { grantHasCode, grantIsOpen, grantIsUndecided } from '#domain/records/liveness/authorizations.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -78,7 +78,7 @@ export async function cancelGrantsOutsideRedirectUris(
 const listPendingRedirectUris = statement<{ redirect_uri: string }, { readonly clientId: string }>(
   'list-pending-redirect-uris',
   `select distinct redirect_uri from oauth2_authorization_grants
-    where client_id = :clientId::uuid and ${grantIsUnanswered('oauth2_authorization_grants')}`,
+    where client_id = :clientId::uuid and ${grantIsUndecided('oauth2_authorization_grants')}`,
 );
 
 const cancelPendingGrantsTo = statement<
@@ -89,5 +89,5 @@ const cancelPendingGrantsTo = statement<
   `update oauth2_authorization_grants
       set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
     where client_id = :clientId::uuid and redirect_uri = any (:redirectUris::text[])
-      and ${grantIsUnanswered('oauth2_authorization_grants')}`,
+      and ${grantIsUndecided('oauth2_authorization_grants')}`,
 );

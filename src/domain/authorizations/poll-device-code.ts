@@ -31,10 +31,10 @@ interface PolledGrantRow extends PresentedGrantRow {
 }
 
 /** The grant of a device code after the user's decision. */
-export type AnsweredDeviceCodeRow = PolledGrantRow & ApprovedGrantRow;
+export type DecidedDeviceCodeRow = PolledGrantRow & ApprovedGrantRow;
 
 /** Without a user before the decision. */
-export type DeviceCodeRow = AnsweredDeviceCodeRow | (PolledGrantRow & { readonly user_id: null });
+export type DeviceCodeRow = DecidedDeviceCodeRow | (PolledGrantRow & { readonly user_id: null });
 
 /**
  * Returns the grant of a device code; undefined if it does not exist. Uses one statement. While the grant is pending,
@@ -68,14 +68,14 @@ export type DeviceCodeRefusal =
   | 'too-early';
 
 export type DeviceCodeVerdict =
-  | { readonly ok: true; readonly row: AnsweredDeviceCodeRow }
+  | { readonly ok: true; readonly row: DecidedDeviceCodeRow }
   | { readonly ok: false; readonly reason: DeviceCodeRefusal };
 
 /** Makes the checks of oauth 10.4 without writing anything. */
 export function judgeDeviceCode(
   row: DeviceCodeRow | undefined,
   request: RedemptionRequest,
-  rules: RedemptionRules<AnsweredDeviceCodeRow>,
+  rules: RedemptionRules<DecidedDeviceCodeRow>,
   now: number,
 ): DeviceCodeVerdict {
   if (row === undefined) return refuse('unknown');

@@ -16,7 +16,7 @@ import { PUSHED_REQUEST_SECONDS, type PushedParameters } from './pushed-request.
  * Limits of unused requests per IP address within the last hour (security 3.10, S-95). They apply to clients without
  * authentication and to dynamic clients. A static client that authenticates is limited only by its rate limit.
  */
-const MAX_UNUSED_UNPROVEN = 100;
+const MAX_UNUSED_UNVERIFIED = 100;
 const MAX_UNUSED_REGISTERED = 1000;
 const UNUSED_SECONDS = 3600;
 
@@ -54,7 +54,7 @@ export type PushOutcome =
 export async function pushRequest(deps: PushRequestDeps, request: NewPushedRequest): Promise<PushOutcome> {
   const { client, now } = request;
   const reference = randomBase64Url();
-  const isProven = client.authMethod !== 'none';
+  const isVerified = client.authMethod !== 'none';
   const row = await awaitLimitCheck(
     deps.database.first(insertRequest, {
       requestUriHash: sha256(reference),
@@ -64,10 +64,10 @@ export async function pushRequest(deps: PushRequestDeps, request: NewPushedReque
       isSigned: request.isSigned,
       now: new Date(now),
       expiresAt: new Date(now + PUSHED_REQUEST_SECONDS * 1000),
-      requesterIp: isProven && client.isVouchedFor ? null : addressKeyAsInet(request.address),
+      requesterIp: isVerified && client.isVouchedFor ? null : addressKeyAsInet(request.address),
       unusedSince: new Date(now - UNUSED_SECONDS * 1000),
-      maxUnused: isProven ? MAX_UNUSED_REGISTERED : MAX_UNUSED_UNPROVEN,
-      limitKey: `par:${client.id}${isProven ? '' : `:${addressKey(request.address)}`}`,
+      maxUnused: isVerified ? MAX_UNUSED_REGISTERED : MAX_UNUSED_UNVERIFIED,
+      limitKey: `par:${client.id}${isVerified ? '' : `:${addressKey(request.address)}`}`,
       burst: deps.limiter.burst,
       seconds: secondsPerToken(deps.limiter),
     }),

@@ -18,7 +18,7 @@ import {
   type PendingLoginParams,
 } from '#domain/second-factors/begin-pending-login.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { type ProvenFactor, reachesAcr, strengthOf, TWO_FACTORS_ACR } from '#protocol/oidc/authentication-classes.ts';
+import { reachesAcr, strengthOf, TWO_FACTORS_ACR, type VerifiedFactor } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { PendingLoginId } from '#vocabulary/ids.ts';
 import { insertAuthentications } from './start-browser-session.ts';
@@ -49,7 +49,7 @@ export interface ReauthStep {
 interface Renewal {
   readonly cookie: SessionCookie;
   /** The factors just proven, in this order. */
-  readonly factors: readonly ProvenFactor[];
+  readonly factors: readonly VerifiedFactor[];
   /** Undefined: this request cannot ask for another factor. */
   readonly step: ReauthStep | undefined;
   readonly address: string | undefined;
@@ -79,7 +79,7 @@ export interface RenewalRow {
 }
 
 /** Two factors, or a passkey (which counts as two), are sufficient. */
-function isEnough(factors: readonly ProvenFactor[]): boolean {
+function isEnough(factors: readonly VerifiedFactor[]): boolean {
   return reachesAcr(strengthOf(factors).acr, TWO_FACTORS_ACR);
 }
 
@@ -93,14 +93,14 @@ export function newRenewal(
   /** Returns the next factor, if one is due. */
   readonly due: (row: RenewalRow | undefined) => FactorDue | undefined;
 } {
-  const isAsked = !isEnough(factors) && (isRequiredOnReauth || step?.isFactorNeeded === true);
+  const isRequested = !isEnough(factors) && (isRequiredOnReauth || step?.isFactorNeeded === true);
   const next = newSessionKey();
   const pending = newPendingLogin(step?.action, now);
   const [first, second] = factors;
   const detail = { method: first?.kind, second_factor: second?.kind };
   const params = {
     // A trusted browser only helps with sign-in: re-authentication must prove that the user is present.
-    ...dueFactorParams(isAsked ? 'optional' : 'off', undefined),
+    ...dueFactorParams(isRequested ? 'optional' : 'off', undefined),
     ...pending.params,
     now: new Date(now),
     isStep: step !== undefined,
@@ -133,7 +133,7 @@ export function newRenewal(
  * @param first SQL expressions of the pending login; omit if the factors are always sufficient
  */
 export function renewalCtes(
-  proven: string,
+  verified: string,
   first?: Pick<Parameters<typeof insertPendingLogin>[0], 'firstFactor' | 'passwordId' | 'authorizationId' | 'amr'>,
 ): string {
   const begun =
@@ -144,9 +144,9 @@ export function renewalCtes(
     ${insertPendingLogin({ ...first, userId: 'waiting.user_id', sessionId: 'waiting.id' })}
     from waiting where :isStep::boolean
   )`;
-  return `${dueFactorCte(proven)},
+  return `${dueFactorCte(verified)},
   enough as (
-    select ${proven}.user_id from ${proven} cross join due where due.factor is null
+    select ${verified}.user_id from ${verified} cross join due where due.factor is null
   ),
   renewed as (
     update user_sessions s set
@@ -163,8 +163,8 @@ export function renewalCtes(
   ),
   waiting as (
     update user_sessions s set failed_reauths = 0
-    from ${proven} cross join due
-    where s.id = :sessionId::uuid and s.user_id = ${proven}.user_id and ${browserSessionIsLive('s')}
+    from ${verified} cross join due
+    where s.id = :sessionId::uuid and s.user_id = ${verified}.user_id and ${browserSessionIsLive('s')}
       and due.factor is not null
     returning s.id, s.user_id
   )${begun},

@@ -8,7 +8,7 @@ import {
 } from '#domain/accounts/passwords/accepted-password.ts';
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import type { Captcha, CaptchaRefusal, CaptchaResponse } from '#domain/captcha/captcha.ts';
 import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import {
   type DueFactor,
@@ -57,7 +57,7 @@ export interface SignInAttempt {
   readonly username: string;
   /** As typed. */
   readonly password: string;
-  readonly captcha: CaptchaAnswer;
+  readonly captcha: CaptchaResponse;
   /** Where the user continues, if another factor is due. */
   readonly action?: PostAuthAction | undefined;
   readonly address: string | undefined;

@@ -17,7 +17,7 @@ import { CAPTCHA_SERVICES } from './services.ts';
 export type CaptchaForm = CaptchaConfig['forms'][number];
 
 /** The CAPTCHA fields that a form submitted, whether or not a CAPTCHA was required. */
-export interface CaptchaAnswer {
+export interface CaptchaResponse {
   /** Nonempty values of the fields of all services. */
   readonly fields: readonly (readonly [field: string, value: string])[];
 }
@@ -43,7 +43,7 @@ const CHECKS = { burst: 30, perSecond: 0.5 };
 /** Wrong passwords per address before the sign-in form requires a CAPTCHA. */
 const FREE_FAILURES = { burst: 3, perSecond: 3 / 3_600 };
 /** Error codes for wrong keys or a failure of the service itself. */
-const NOT_THE_ANSWER = new Set([
+const NOT_THE_SOLUTION = new Set([
   'missing-input-secret',
   'invalid-input-secret',
   'sitekey-secret-mismatch',
@@ -81,10 +81,10 @@ export class Captcha {
    * Verifies the response of a form. Call this once the other fields are valid, because a response can be used only
    * once.
    */
-  async check(form: CaptchaForm, answer: CaptchaAnswer, address: string | undefined): Promise<CaptchaOutcome> {
+  async check(form: CaptchaForm, response: CaptchaResponse, address: string | undefined): Promise<CaptchaOutcome> {
     const settings = this.#settings;
     if (settings === undefined || !(await this.isAskedFor(form, address))) return PASSED;
-    const token = tokenOf(settings, answer);
+    const token = tokenOf(settings, response);
     if (token === undefined) return this.#refuse(form, 'no response from this CAPTCHA service in the form');
     const counted = await chargeAddress(this.#deps, { name: 'captcha', limiter: CHECKS, address });
     if (!counted.ok) return { ...counted, reason: 'rate-limited' };
@@ -102,7 +102,7 @@ export class Captcha {
     const codes = errorCodes(said);
     if (said['success'] !== true) {
       const detail = codes.join(' ') || 'rejected without a reason';
-      return codes.some((code) => NOT_THE_ANSWER.has(code)) ? this.#fail(form, detail) : this.#refuse(form, detail);
+      return codes.some((code) => NOT_THE_SOLUTION.has(code)) ? this.#fail(form, detail) : this.#refuse(form, detail);
     }
     // Rejects a response obtained on another site with the same key.
     const host = new URL(this.#deps.config.http.publicBase).hostname;
@@ -118,23 +118,23 @@ export class Captcha {
     if (!this.#breaker.admits()) return 'not called after repeated failures';
     const form = new URLSearchParams({ secret: secretKey.reveal(), response: token });
     if (address !== undefined) form.set('remoteip', address);
-    const answer = await this.#deps.outbound.call(CAPTCHA_SERVICES[service].verifyUrl, {
+    const response = await this.#deps.outbound.call(CAPTCHA_SERVICES[service].verifyUrl, {
       server: 'captcha',
       method: 'POST',
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
       totalMs: TOTAL_MS,
     });
-    if (!answer.ok) {
+    if (!response.ok) {
       // The request hit our own limit, so the service has not failed.
-      if (answer.reason === 'busy') this.#breaker.giveUp();
+      if (response.reason === 'busy') this.#breaker.giveUp();
       else this.#breaker.fail();
-      return `no response: ${answer.reason}`;
+      return `no response: ${response.reason}`;
     }
-    const said = answer.status < 500 ? membersOf(answer.body) : undefined;
+    const said = response.status < 500 ? membersOf(response.body) : undefined;
     if (said === undefined) {
       this.#breaker.fail();
-      return `status ${answer.status} without a result`;
+      return `status ${response.status} without a result`;
     }
     this.#breaker.succeed();
     return said;
@@ -159,7 +159,7 @@ export class Captcha {
  * Returns the single response, which must be in the field of the service. The hCaptcha script also puts the value into
  * the reCAPTCHA field.
  */
-function tokenOf({ service }: CaptchaConfig, { fields }: CaptchaAnswer): string | undefined {
+function tokenOf({ service }: CaptchaConfig, { fields }: CaptchaResponse): string | undefined {
   const { field } = CAPTCHA_SERVICES[service];
   const own = fields.filter(([name]) => name === field);
   const token = own.length === 1 ? own[0]?.[1] : undefined;

@@ -149,7 +149,7 @@ describe('client directory', () => {
         return row;
       },
     };
-    const answerNext = async (): Promise<void> => {
+    const respondToNext = async (): Promise<void> => {
       await until(() => waiting.length > 0);
       waiting.shift()?.();
     };
@@ -159,11 +159,11 @@ describe('client directory', () => {
     await until(() => waiting.length > 0);
     await sql(db.database, 'update oauth2_clients set version = 2 where id = $1::uuid', [toUuid(id)]);
     directory.forget(id);
-    await answerNext();
+    await respondToNext();
     expect(await early).toMatchObject({ version: 1 });
 
     const late = directory.find(id);
-    await answerNext();
+    await respondToNext();
     expect(await late).toMatchObject({ version: 2 });
   });
 
@@ -172,8 +172,8 @@ describe('client directory', () => {
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
     await directory.find(id);
-    for (let asked = 0; asked < 12_000; asked += 100) {
-      await Promise.all(Array.from({ length: 100 }, (_, index) => directory.find(newId<'client'>(asked + index))));
+    for (let requested = 0; requested < 12_000; requested += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => directory.find(newId<'client'>(requested + index))));
     }
     expect((await measured(() => directory.find(id))).task.queries).toBe(0);
   });

@@ -247,8 +247,8 @@ const SPACE_CTES = `${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now:
  * Returns the statement that takes the lease. @param isProven expression for the part of the proof checked before the
  * session is written
  */
-export function claimSpaceSql(isProven: string): string {
-  return claimSql({ ctes: SPACE_CTES, columns: `space.is_given, ${isProven} as is_proven`, from: 'space' });
+export function claimSpaceSql(isVerified: string): string {
+  return claimSql({ ctes: SPACE_CTES, columns: `space.is_given, ${isVerified} as is_proven`, from: 'space' });
 }
 
 /** For users who have already proven that they may sign in. */

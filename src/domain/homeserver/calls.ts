@@ -9,7 +9,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { isObject } from '#platform/base/objects.ts';
 import { CircuitBreaker } from '#platform/outbound-http/circuit-breaker.ts';
-import { type Answer, exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+import { exchange, OutboundFailure, type TestResponse } from '#platform/outbound-http/exchange.ts';
 import { keepConnections } from '#platform/outbound-http/kept-connections.ts';
 import { Lanes } from '#platform/outbound-http/lanes.ts';
 import type { CallContext, HomeserverFailure, HomeserverResult } from './homeserver.ts';
@@ -89,12 +89,12 @@ export class HomeserverCalls {
     const started = performance.now();
     let result: HomeserverResult<Members>;
     try {
-      const answer = await this.#exchange(call, context);
+      const response = await this.#exchange(call, context);
       for (const breaker of new Set([own, request])) {
-        if (answer.status >= 500) breaker.fail();
+        if (response.status >= 500) breaker.fail();
         else breaker.succeed();
       }
-      result = judge(answer);
+      result = judge(response);
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
       // The call hit our own limit, so the homeserver has not failed.
@@ -106,7 +106,7 @@ export class HomeserverCalls {
     return result;
   }
 
-  async #exchange({ method, path, query, body, isLong = false }: Call, context: CallContext): Promise<Answer> {
+  async #exchange({ method, path, query, body, isLong = false }: Call, context: CallContext): Promise<TestResponse> {
     const { config, version } = this.#deps;
     const { endpoint, secret, timeoutSeconds, connectTimeoutSeconds } = config.homeserver;
     const own = { connectMs: connectTimeoutSeconds * 1000, totalMs: isLong ? LONG_JOB_MS : timeoutSeconds * 1000 };
@@ -158,7 +158,7 @@ export class HomeserverCalls {
  * Interprets a response. Only a JSON object comes from the homeserver; anything else may come from a proxy in front of
  * it.
  */
-function judge({ status, headers, body }: Answer): HomeserverResult<Members> {
+function judge({ status, headers, body }: TestResponse): HomeserverResult<Members> {
   const members = membersOf(body);
   if (status >= 200 && status < 300) {
     if (status === 204) return { ok: true, value: {} };

@@ -70,12 +70,14 @@ describe.each(['synapse', 'synapse_legacy'] as const)('a homeserver of kind %s (
     standIn.addUser('taken');
     standIn.state.exclusive = /^bridge-/;
     const homeserver = open({ kind });
-    const answers = new Map<string, unknown>();
+    const responses = new Map<string, unknown>();
     for (const name of ['free', 'taken', 'Taken', 'bridge-x', '_x', '123', 'amirä', 'a b']) {
-      answers.set(name, await homeserver.isLocalpartAvailable(name, REQUEST));
+      responses.set(name, await homeserver.isLocalpartAvailable(name, REQUEST));
     }
-    expect([...answers].filter(([, answer]) => JSON.stringify(answer) === '{"ok":true,"value":true}')).toHaveLength(1);
-    expect([...answers.values()].slice(1)).toEqual(Array(7).fill({ ok: true, value: false }));
+    expect(
+      [...responses].filter(([, response]) => JSON.stringify(response) === '{"ok":true,"value":true}'),
+    ).toHaveLength(1);
+    expect([...responses.values()].slice(1)).toEqual(Array(7).fill({ ok: true, value: false }));
     expect(standIn.requests.length, 'a name outside of ASCII is not asked for').toBe(7);
   });
 
@@ -266,7 +268,7 @@ describe('without a homeserver', () => {
 });
 
 /** Responses and their meaning, with and without retries (chat-compat 11.8, security F-17). */
-const ANSWERS: readonly [status: number, body: string, reason: string][] = [
+const RESPONSES: readonly [status: number, body: string, reason: string][] = [
   [500, '{}', 'unavailable'],
   [502, '<html>', 'unavailable'],
   [503, '{"errcode":"M_UNKNOWN"}', 'unavailable'],
@@ -289,7 +291,7 @@ const ANSWERS: readonly [status: number, body: string, reason: string][] = [
   [302, '{}', 'unavailable'],
 ];
 
-test.each(ANSWERS)('the response %i %.30j means %s', async (status, body, reason) => {
+test.each(RESPONSES)('the response %i %.30j means %s', async (status, body, reason) => {
   const headers = { location: `${standIn.endpoint}elsewhere` };
   await standIn.setFault({ kind: 'answer', status, body, headers });
   expect(await open().provisionUser(profile(), job())).toMatchObject({ ok: false, reason });

@@ -92,8 +92,8 @@ export class PublishedKeys {
 
   /** Allows one attempt per minute, successful or not, because anyone can send an invalid signature at any time. */
   #mayAsk(address: KeySetAddress): boolean {
-    const { askedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
-    return this.#clock.now() - askedAt >= RETRY_MS;
+    const { askedAt: requestedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
+    return this.#clock.now() - requestedAt >= RETRY_MS;
   }
 
   async #ask(address: KeySetAddress): Promise<PublishedSet> {
@@ -159,9 +159,9 @@ export class PublishedKeys {
     const now = this.#clock.now();
     const keys = fetched.ok ? keysOf(fetched.body) : undefined;
     if (!fetched.ok || keys === undefined) {
-      const { copy, askedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
-      const wasAsked = fetched.ok || fetched.reason !== 'busy';
-      return { copy, freshUntil: 0, askedAt: wasAsked ? now : askedAt };
+      const { copy, askedAt: requestedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
+      const wasRequested = fetched.ok || fetched.reason !== 'busy';
+      return { copy, freshUntil: 0, askedAt: wasRequested ? now : requestedAt };
     }
     return { copy: { keys, fetchedAt: now }, freshUntil: now + fetched.freshForSeconds * 1000, askedAt: now };
   }

@@ -3,7 +3,7 @@ import { openRegistrationToken } from '#domain/accounts/registrations/issue-regi
 import { sealUserCode } from '#domain/authorizations/device-code-grant.ts';
 import { sealSecret } from '#domain/clients/client.ts';
 import { newTotpSecret, sealTotpSecret } from '#domain/records/totp-secret.ts';
-import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
+import { sealAuthorizationSecrets, sealResponse } from '#domain/upstream/sealed-columns.ts';
 import { fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
@@ -81,12 +81,12 @@ test('each value stays bound to its row and column as the module that owns it re
     registrationToken: undefined,
     invitationProof: undefined,
   };
-  const answer = { idTokenClaims: {}, userinfoClaims: {}, extraCallbackParameters: {} };
+  const response = { idTokenClaims: {}, userinfoClaims: {}, extraCallbackParameters: {} };
   const sealed: Readonly<Record<string, Buffer>> = {
     'oauth2_clients.client_secret_sealed': sealSecret(toUuid(id), 'secret', before),
     'oauth2_device_code_grants.user_code_sealed': sealUserCode('ABCD', fromUuid(toUuid(id)), before),
     'upstream_authorizations.secrets_sealed': sealAuthorizationSecrets(before, fromUuid(toUuid(id)), secrets),
-    'upstream_authorizations.answer_sealed': sealAnswer(before, fromUuid(toUuid(id)), answer),
+    'upstream_authorizations.answer_sealed': sealResponse(before, fromUuid(toUuid(id)), response),
     'user_totp_secrets.secret_sealed': sealTotpSecret(before, 'user_totp_secrets', id, newTotpSecret()),
     'user_totp_enrolments.secret_sealed': sealTotpSecret(before, 'user_totp_enrolments', id, newTotpSecret()),
   };

@@ -32,7 +32,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
+import { strengthOf, type VerifiedFactor } from '#protocol/oidc/authentication-classes.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 
 export interface CompletionDeps {
@@ -74,7 +74,7 @@ export async function completePendingLogin(
   deps: CompletionDeps,
   transaction: Transaction,
   pending: PendingLogin,
-  factor: ProvenFactor,
+  factor: VerifiedFactor,
   request: CompletionRequest,
 ): Promise<CompletionOutcome> {
   const given = { factors: [pending.firstFactor, factor], userId: pending.user.id, pendingId: toUuid(pending.id) };
@@ -100,7 +100,7 @@ export async function openSessionWithFactor(
   deps: CompletionDeps,
   transaction: Transaction,
   userId: UserId,
-  factor: Extract<ProvenFactor, { readonly kind: 'passkey' }>,
+  factor: Extract<VerifiedFactor, { readonly kind: 'passkey' }>,
   request: CompletionRequest,
 ): Promise<CompletionOutcome> {
   return await open(deps, transaction, { factors: [factor], userId, pendingId: undefined }, request);
@@ -108,7 +108,7 @@ export async function openSessionWithFactor(
 
 /** The proven factors, and the pending login that they complete. */
 interface Given {
-  readonly factors: readonly ProvenFactor[];
+  readonly factors: readonly VerifiedFactor[];
   readonly userId: UserId;
   readonly pendingId: string | undefined;
 }
@@ -119,8 +119,8 @@ type OpenedRow = UserRow & { readonly is_opened: boolean; readonly live_sessions
  * @param proven CTEs `account` (columns of `userColumns`) and `completed(user_id, user_session_id)`, which has a row if
  * the account may sign in
  */
-function openingSql(proven: string): string {
-  return `with ${proven},
+function openingSql(verified: string): string {
+  return `with ${verified},
   opened as (
     ${insertSession('completed.user_id')} from completed where completed.user_session_id is null
     returning id, user_id
@@ -242,7 +242,7 @@ async function renew(
 
 /** Returns what every statement records about how the user signed in. */
 function evidence(
-  factors: readonly ProvenFactor[],
+  factors: readonly VerifiedFactor[],
   { address, userAgent }: CompletionRequest,
   now: number,
 ): Omit<EvidenceParams, 'sessionId'> {

@@ -38,13 +38,13 @@ export async function setUpFactor(deps: CodeDeps, attempt: SetupAttempt): Promis
     const step = digits === undefined ? undefined : matchingTotpStep(secret, digits, now);
     if (step === undefined) return wrongCode(isLast);
     const { address, userAgent, language } = request;
-    const proven = { user: user.id, secret, step, address, userAgent, language, now };
+    const verified = { user: user.id, secret, step, address, userAgent, language, now };
     return await refusableTransaction<SetupOutcome>(
       database,
       async (transaction, refuse) => {
         // Same lock order as on completion: the login, then the account.
         const isOpen = await enrollPendingLogin(transaction, pending.id, now);
-        const stored = isOpen ? await storeTotp(deps, transaction, proven) : undefined;
+        const stored = isOpen ? await storeTotp(deps, transaction, verified) : undefined;
         if (stored?.ok !== true) return refuse({ ok: false, reason: 'not-open' });
         const setup = { secret, recoveryCodes: stored.recoveryCodes };
         await keepSetup(transaction, pending.id, sealSetup(keyRing, pending.id, setup));

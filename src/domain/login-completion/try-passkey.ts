@@ -41,9 +41,9 @@ export async function tryPasskey(deps: PasskeyDeps, attempt: PasskeyAttempt): Pr
   const now = deps.clock.now();
   const expects = { login: 'anybody' as const, ...(pending !== undefined && { second_factor: pending.user.id }) };
   const holder = { kind: 'login', id: loginId } as const;
-  const proven = await provePasskey(deps, { credential, expects, holder, now });
-  if (!proven.ok) return count(deps, attempt, { ok: false, reason: 'failed', purpose: proven.purpose });
-  return count(deps, attempt, await complete(deps, attempt, proven.proof, now));
+  const verified = await provePasskey(deps, { credential, expects, holder, now });
+  if (!verified.ok) return count(deps, attempt, { ok: false, reason: 'failed', purpose: verified.purpose });
+  return count(deps, attempt, await complete(deps, attempt, verified.proof, now));
 }
 
 async function complete(

@@ -1,4 +1,4 @@
-import type { AnsweredDeviceCodeRow } from '#domain/authorizations/poll-device-code.ts';
+import type { DecidedDeviceCodeRow } from '#domain/authorizations/poll-device-code.ts';
 import { deviceCodeGrantIsRedeemable } from '#domain/records/liveness/authorizations.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type RedeemedRow, type RedeemParams, redeemSql } from './open-session.ts';
@@ -15,7 +15,7 @@ import {
 /** Redeems a confirmed device code. */
 export async function redeemDeviceCode<Prepared>(
   deps: RedeemDeps,
-  redeeming: Redeeming<AnsweredDeviceCodeRow, Prepared>,
+  redeeming: Redeeming<DecidedDeviceCodeRow, Prepared>,
 ): Promise<RedeemOutcome<Prepared>> {
   const polledAt = new Date(redeeming.presentedAt);
   return await redeem(deps, redeeming, { claim: claimForDeviceCode, store: redeemConfirmed }, { polledAt });

@@ -19,7 +19,7 @@ import {
   type RefreshTokenRow,
   readRefreshToken,
 } from './judge-refresh-token.ts';
-import type { ProvenKey } from './proven-key.ts';
+import type { ProofKey } from './proof-key.ts';
 import { refreshFamily } from './refresh-successor.ts';
 import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-settings.ts';
 
@@ -29,7 +29,7 @@ export interface RefreshRequest {
   readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
   /** Resource servers of the new access token, out of those of the session; empty: all. */
   readonly resources: readonly string[];
-  readonly provenKey: ProvenKey | undefined;
+  readonly provenKey: ProofKey | undefined;
   /** Returns the binding key for tokens of a session with this scope. */
   readonly bindingKey: (granted: readonly string[]) => string | undefined;
   readonly address: string | undefined;
@@ -127,13 +127,14 @@ export async function refresh(
       return { ok: false, reason: 'resource' };
     }
     if (resourceRules.formatOf(resources) === 'mixed') return { ok: false, reason: 'mixed-formats' };
-    const asked = request.narrowScope(row.scope);
-    const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
+    const requested = request.narrowScope(row.scope);
+    const scope =
+      requested === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(requested, holder));
     // A device may have requested an empty scope.
-    if (asked === undefined || (scope.length === 0 && row.scope.length > 0)) {
+    if (requested === undefined || (scope.length === 0 && row.scope.length > 0)) {
       const all = rights.remainingScope(row.scope, holder);
       const isForOthers = all.length > 0 && resourceRules.scopeAt(resources, all).length === 0;
-      return { ok: false, reason: asked !== undefined && isForOthers ? 'resource' : 'scope' };
+      return { ok: false, reason: requested !== undefined && isForOthers ? 'resource' : 'scope' };
     }
     const key = request.bindingKey(row.scope);
     const wanted: WantedToken = {

@@ -9,7 +9,7 @@ import {
   oauthSessionIsLive,
 } from '#domain/records/liveness/oauth-sessions.ts';
 import { primaryFirst } from '#domain/records/primary-email.ts';
-import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/records/user-facts.ts';
+import { groupsOfUser, isRequested, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/records/user-facts.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import { endedOfAge, type TokenSettings } from './token-settings.ts';
@@ -92,7 +92,7 @@ const PRESENTED = `select t.id,
      where t.token_hash = :tokenHash::bytea`;
 
 /** Uses the indexes `user_emails_user_id` and `upstream_links_user`. */
-const PERSON = `p.session_id,
+const USER = `p.session_id,
          p.user_id,
          p.username,
          p.display_name,
@@ -106,10 +106,10 @@ const PERSON = `p.session_id,
          p.userinfo_alg,
          p.scope,
          p.claims,
-         case when p.is_live and ${isAsked('email', 'p.scope', 'p.claims')} then (
+         case when p.is_live and ${isRequested('email', 'p.scope', 'p.claims')} then (
            select e.email from user_emails e where e.user_id = p.user_id order by ${primaryFirst('e')} limit 1
          ) end as email,
-         case when p.is_live and ${isAsked('groups', 'p.scope', 'p.claims')} then array(
+         case when p.is_live and ${isRequested('groups', 'p.scope', 'p.claims')} then array(
            ${groupsOfUser('p.user_id', 'p.own_groups')}
          ) end as groups,
          p.extra_claims,
@@ -141,11 +141,11 @@ const useAccessToken = lookup<
      where t.id = p.id and ${accessTokenIsUnrevoked('t')} and p.is_live and p.is_first_use
     returning t.id
   )
-  select ${PERSON},
+  select ${USER},
          p.is_live and (not p.is_first_use or exists (select from marked)) as is_live
     from presented p`,
   // `offset 0` prevents inlining, which would evaluate `is_live` several times.
-  `select ${PERSON},
+  `select ${USER},
          p.is_live,
          p.is_live and p.is_first_use as is_incomplete
     from (${PRESENTED} offset 0) as p`,

@@ -29,7 +29,7 @@ export interface CompletionDeps {
   readonly sendsNotices: boolean;
 }
 
-export interface RegistrationAnswer {
+export interface RegistrationResponse {
   readonly challengeId: Challenge['id'];
   /** The browser's response (`RegistrationResponseJSON`). */
   readonly response: unknown;
@@ -54,18 +54,18 @@ export type RegistrationOutcome =
 /** Adds a passkey that the browser created to the account of its session (WebAuthn 7.1). */
 export async function completePasskeyRegistration(
   deps: CompletionDeps,
-  answer: RegistrationAnswer,
+  response: RegistrationResponse,
 ): Promise<RegistrationOutcome> {
   const { database, log, party } = deps;
   const taken = await database.first(takeChallenge, {
-    id: toUuid(answer.challengeId),
-    sessionId: toUuid(answer.sessionId),
-    now: new Date(answer.now),
+    id: toUuid(response.challengeId),
+    sessionId: toUuid(response.sessionId),
+    now: new Date(response.now),
   });
   if (taken === undefined) return { ok: false, reason: 'expired' };
-  const attestation = parseAttestation(answer.response);
+  const attestation = parseAttestation(response.response);
   const problem = attestation === undefined ? 'malformed' : problemOf(attestation, taken.challenge_hash, party);
-  if (attestation !== undefined && problem === undefined) return await store(deps, answer, attestation);
+  if (attestation !== undefined && problem === undefined) return await store(deps, response, attestation);
   log.info('passkey.refused', 'passkey registration refused', { code: problem });
   return { ok: false, reason: 'invalid-response' };
 }
@@ -81,7 +81,7 @@ function problemOf(attestation: Attestation, expected: Buffer, party: RelyingPar
  */
 async function store(
   { database, sendsNotices }: CompletionDeps,
-  { nameOf, sessionId, address, userAgent, language, now }: RegistrationAnswer,
+  { nameOf, sessionId, address, userAgent, language, now }: RegistrationResponse,
   { credentialId, key, authenticator, aaguid, transports }: Attestation,
 ): Promise<RegistrationOutcome> {
   const id = newId<'passkey'>(now);

@@ -24,7 +24,7 @@ export interface ProofDeps {
   readonly party: RelyingParty;
 }
 
-export interface PasskeyAnswer {
+export interface PasskeyResponse {
   /** The browser's response as text (`AuthenticationResponseJSON`). */
   readonly credential: string;
   readonly holder: ChallengeHolder;
@@ -60,7 +60,7 @@ type Refusal =
   | 'wrong_user';
 
 interface TakenRow {
-  readonly purpose: keyof PasskeyAnswer['expects'];
+  readonly purpose: keyof PasskeyResponse['expects'];
   /** The columns of the passkey are null if no passkey has this credential ID. */
   readonly id: string | null;
   readonly user_id: string | null;
@@ -78,20 +78,20 @@ const takeChallenge = statement<TakenRow, TakeChallengeParams & { readonly crede
 );
 
 /** Verifies the response of a browser to a challenge (WebAuthn 7.2). */
-export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Promise<PasskeyOutcome> {
+export async function provePasskey(deps: ProofDeps, response: PasskeyResponse): Promise<PasskeyOutcome> {
   const { database, log, party } = deps;
-  const { expects, now } = answer;
+  const { expects, now } = response;
   const refuse = (code: Refusal, taken?: TakenRow): PasskeyOutcome => {
     const owner = taken?.user_id == null ? undefined : fromUuid<'user'>(taken.user_id);
     log.info('passkey.refused', 'passkey refused', { code, ...(owner !== undefined && { user: owner }) });
     return { ok: false, purpose: taken?.purpose };
   };
-  const assertion = parseAssertion(parseJson(answer.credential));
+  const assertion = parseAssertion(parseJson(response.credential));
   if (assertion === undefined) return refuse('malformed');
   const taken = await database.first(takeChallenge, {
     challengeHash: challengeHash(assertion),
     purposes: Object.keys(expects),
-    ...holderParams(answer.holder),
+    ...holderParams(response.holder),
     now: new Date(now),
     credentialId: assertion.credentialId,
   });

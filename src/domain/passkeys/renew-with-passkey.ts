@@ -13,10 +13,10 @@ import { toUuid } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UserId } from '#vocabulary/ids.ts';
-import { type PasskeyAnswer, type ProofDeps, provePasskey } from './prove-passkey.ts';
+import { type PasskeyResponse, type ProofDeps, provePasskey } from './prove-passkey.ts';
 import { USED_PASSKEY, type UsedPasskeyParams, usedPasskeyParams } from './used-passkey.ts';
 
-export interface PasskeyRenewal extends Pick<PasskeyAnswer, 'credential'> {
+export interface PasskeyRenewal extends Pick<PasskeyResponse, 'credential'> {
   /** Cookie of the session whose user reauthenticates. */
   readonly cookie: SessionCookie;
   readonly user: UserId;
@@ -49,13 +49,13 @@ async function renew(
 ): Promise<PasskeyRenewalOutcome> {
   const now = deps.clock.now();
   const holder = { kind: 'session', id: cookie.id } as const;
-  const answer = { credential, expects: { reauth: user }, holder, now };
-  const proven = await provePasskey(deps, answer);
-  if (!proven.ok) return { ok: false };
-  const factors = [{ kind: 'passkey', isSynced: proven.proof.isSynced } as const];
+  const response = { credential, expects: { reauth: user }, holder, now };
+  const verified = await provePasskey(deps, response);
+  if (!verified.ok) return { ok: false };
+  const factors = [{ kind: 'passkey', isSynced: verified.proof.isSynced } as const];
   const renewal = newRenewal(deps.secondFactors, { cookie, factors, step: undefined, address, userAgent, now });
   const row = await deps.database.first(renewByPasskey, {
-    ...usedPasskeyParams(proven.proof, now),
+    ...usedPasskeyParams(verified.proof, now),
     ...renewal.params,
     userId: toUuid(user),
   });

@@ -8,7 +8,7 @@
 import { parseId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
+import type { VerifiedFactor } from '#protocol/oidc/authentication-classes.ts';
 import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 
 /** A user signed in with a cookie: one row of `user_sessions`. */
@@ -40,7 +40,7 @@ export interface SessionCookie extends SessionCredentials {
 export interface BrowserSessionStart {
   readonly userId: UserId;
   /** How the user of the new account has just authenticated. */
-  readonly proof: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
+  readonly proof: Extract<VerifiedFactor, { readonly kind: 'password' | 'upstream' }>;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */

@@ -42,17 +42,17 @@ export interface DueFactorParams {
  * user.
  * @param proven name of a CTE with the `user_id` of the user who proved the first factor
  */
-export function dueFactorCte(proven: string): string {
+export function dueFactorCte(verified: string): string {
   return `due as materialized (
     select case
         when :secondFactor::text = 'off' then null
-        when exists (select from user_totp_secrets enrolled where enrolled.user_id = ${proven}.user_id)
-          then case when not ${browserIsTrusted(`${proven}.user_id`)} then 'totp' end
+        when exists (select from user_totp_secrets enrolled where enrolled.user_id = ${verified}.user_id)
+          then case when not ${browserIsTrusted(`${verified}.user_id`)} then 'totp' end
         when :secondFactor::text = 'required' and :arePasskeysUsed::boolean
-          and exists (select from user_passkeys device where device.user_id = ${proven}.user_id) then 'passkey'
+          and exists (select from user_passkeys device where device.user_id = ${verified}.user_id) then 'passkey'
         when :secondFactor::text = 'required' then 'setup'
       end as factor
-    from ${proven}
+    from ${verified}
   )`;
 }
 

@@ -34,7 +34,7 @@ export function groupsOfUser(user: string, groups: string): string {
 }
 
 /** Returns an SQL condition: whether the statement must look up the claim of the scope with this name. */
-export function isAsked(name: 'email' | 'groups', scope: string, claims: string): string {
+export function isRequested(name: 'email' | 'groups', scope: string, claims: string): string {
   return `('${name}' = any(${scope}) or ${claims} is not null)`;
 }
 
@@ -49,10 +49,10 @@ export function userFactsColumns(scope: string, claims: string): string {
           u.display_name,
           u.locale,
           ${PROFILE_UPDATED_AT} as updated_at,
-          case when ${isAsked('email', scope, claims)} then (
+          case when ${isRequested('email', scope, claims)} then (
             select e.email from user_emails e where e.user_id = u.id order by ${primaryFirst('e')} limit 1
           ) end as email,
-          case when ${isAsked('groups', scope, claims)} then array(${groupsOfUser('u.id', 'u.groups')}) end as groups,
+          case when ${isRequested('groups', scope, claims)} then array(${groupsOfUser('u.id', 'u.groups')}) end as groups,
           case when 'profile' = any(${scope}) then u.claims end as extra_claims`;
 }
 

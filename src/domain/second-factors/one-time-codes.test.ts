@@ -37,8 +37,8 @@ beforeEach(async () => {
 
 /** Stores a secret as if the app had been set up with the code from two steps ago. */
 function store(of: { user?: UserId; secret?: Buffer } = {}) {
-  const proven = { user, secret, ...of, step: totpStep(clock.now()) - 2, ...from, now: clock.now() };
-  return database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
+  const verified = { user, secret, ...of, step: totpStep(clock.now()) - 2, ...from, now: clock.now() };
+  return database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, verified));
 }
 
 async function stored(): Promise<readonly string[]> {
@@ -99,8 +99,10 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
   });
 
   test('used for setup cannot be used to sign in', async () => {
-    const proven = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
-    await database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
+    const verified = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
+    await database.transaction((transaction) =>
+      storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, verified),
+    );
     expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
     expect(await consume(codeAway(1))).toEqual({ ok: true });
   });

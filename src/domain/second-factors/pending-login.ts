@@ -14,7 +14,7 @@ import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
+import type { VerifiedFactor } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { BrowserSessionId, PendingLoginId, UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { type PendingLink, type PendingLinkRow, toPendingLink } from './pending-link.ts';
@@ -24,7 +24,7 @@ export interface PendingLogin {
   readonly user: User;
   /** The session to reauthenticate; undefined to open one. */
   readonly sessionId: BrowserSessionId | undefined;
-  readonly firstFactor: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
+  readonly firstFactor: Extract<VerifiedFactor, { readonly kind: 'password' | 'upstream' }>;
   /** The upstream sign-in that was the first factor. */
   readonly authorizationId: UpstreamAuthorizationId | undefined;
   /** The upstream identity to link on completion; undefined if it is already linked. */

@@ -15,7 +15,7 @@ export interface StoreTotpDeps {
 }
 
 /** A secret for which the user has entered a valid code. */
-export interface ProvenTotp extends FactorChange {
+export interface VerifiedTotp extends FactorChange {
   readonly secret: Buffer;
   /** Time step of that code, which cannot be reused. */
   readonly step: number;
@@ -34,9 +34,9 @@ export type StoreTotpOutcome =
 export async function storeTotp(
   { keyRing, secretKeys, sendsNotices }: StoreTotpDeps,
   transaction: Transaction,
-  proven: ProvenTotp,
+  verified: VerifiedTotp,
 ): Promise<StoreTotpOutcome> {
-  const { user, secret, step, language, now } = proven;
+  const { user, secret, step, language, now } = verified;
   const userId = toUuid(user);
   if (!(await lockAccount(transaction, user))) return { ok: false, reason: 'unusable' };
   const id = newId<'totp-secret'>(now);
@@ -49,7 +49,7 @@ export async function storeTotp(
   });
   if (stored === undefined) return { ok: false, reason: 'already-enrolled' };
   const recoveryCodes = await replaceRecoveryCodes(transaction, secretKeys, user, now);
-  const by = ownActor(proven);
+  const by = ownActor(verified);
   await recordFactorChange(transaction, 'totp_added', { user, by, language, now, sendsNotices });
   return { ok: true, recoveryCodes };
 }

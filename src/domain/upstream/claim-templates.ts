@@ -1,7 +1,7 @@
 /** Evaluates the configured templates on a provider's claims (browser-flows 8.6). */
 import type { Log } from '#platform/base/log.ts';
 import { type Template, TemplateError } from '#platform/templates/template.ts';
-import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamResponse } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface ClaimDeps {
@@ -26,17 +26,29 @@ const PLAIN = /^[^\u0000-\u001f\u007f]+$/;
 const UNPRINTABLE = /\p{C}/gu;
 
 /** Returns the ID of the user at the provider; undefined if the template has no usable result. */
-export function subjectOf(deps: ClaimDeps, provider: UpstreamProvider, answer: UpstreamAnswer): string | undefined {
-  const subject = renderClaim(deps, { provider, attribute: 'subject', template: provider.subjectTemplate, answer });
+export function subjectOf(deps: ClaimDeps, provider: UpstreamProvider, response: UpstreamResponse): string | undefined {
+  const subject = renderClaim(deps, {
+    provider,
+    attribute: 'subject',
+    template: provider.subjectTemplate,
+    answer: response,
+  });
   if (subject === undefined || !PLAIN.test(subject)) return undefined;
   return Buffer.byteLength(subject) <= MAX_SUBJECT_BYTES ? subject : undefined;
 }
 
 /** Returns the name of the account at the provider, shown only to its user; undefined if unknown. */
-export function accountNameOf(deps: ClaimDeps, provider: UpstreamProvider, answer: UpstreamAnswer): string | undefined {
+export function accountNameOf(
+  deps: ClaimDeps,
+  provider: UpstreamProvider,
+  response: UpstreamResponse,
+): string | undefined {
   const template = provider.accountNameTemplate;
   if (template === undefined) return undefined;
-  const name = renderClaim(deps, { provider, attribute: 'account_name', template, answer })?.replace(UNPRINTABLE, '');
+  const name = renderClaim(deps, { provider, attribute: 'account_name', template, answer: response })?.replace(
+    UNPRINTABLE,
+    '',
+  );
   return name === undefined || name === '' ? undefined : [...name].slice(0, MAX_NAME_CHARACTERS).join('');
 }
 
@@ -70,16 +82,16 @@ export function renderClaim(
     provider,
     attribute,
     template,
-    answer,
+    answer: response,
   }: {
     readonly provider: UpstreamProvider;
     readonly attribute: ClaimAttribute;
     readonly template: Template;
-    readonly answer: UpstreamAnswer;
+    readonly answer: UpstreamResponse;
   },
 ): string | undefined {
   try {
-    const text = template.render(claimVariables(answer)).trim();
+    const text = template.render(claimVariables(response)).trim();
     return text === '' ? undefined : text;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
@@ -94,7 +106,7 @@ export function renderClaim(
 }
 
 /** In `user`, ID token claims take precedence because they are signed. */
-function claimVariables({ idTokenClaims, userinfoClaims, extraCallbackParameters }: UpstreamAnswer) {
+function claimVariables({ idTokenClaims, userinfoClaims, extraCallbackParameters }: UpstreamResponse) {
   return {
     user: { ...userinfoClaims, ...idTokenClaims },
     id_token_claims: idTokenClaims,

@@ -4,7 +4,7 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UpstreamAuthorizationId, UpstreamLinkId } from '#vocabulary/ids.ts';
-import { sealAnswer, type UpstreamAnswer } from './sealed-columns.ts';
+import { sealResponse, type UpstreamResponse } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface CompleteDeps {
@@ -22,7 +22,7 @@ export interface Completion {
   readonly accountName: string | undefined;
   /** Replaces the groups named before; undefined for none. */
   readonly groups: readonly string[] | undefined;
-  readonly answer: UpstreamAnswer;
+  readonly answer: UpstreamResponse;
 }
 
 const MAX_NAME_CHARACTERS = 255;
@@ -33,10 +33,10 @@ const MAX_NAME_CHARACTERS = 255;
  */
 export async function completeAuthorization(
   { database, clock, keyRing }: CompleteDeps,
-  { id, provider, subject, accountName, groups, answer }: Completion,
+  { id, provider, subject, accountName, groups, answer: response }: Completion,
 ): Promise<UpstreamLinkId> {
   const now = clock.now();
-  const { sid, sub } = answer.idTokenClaims;
+  const { sid, sub } = response.idTokenClaims;
   const row = await database.first(complete, {
     id: toUuid(id),
     linkId: toUuid(newId<'upstream-link'>(now)),
@@ -44,7 +44,7 @@ export async function completeAuthorization(
     subject,
     accountName: accountName ?? null,
     groups: groups ?? null,
-    answer: sealAnswer(keyRing, id, answer),
+    answer: sealResponse(keyRing, id, response),
     sid: nameOrNull(sid),
     sub: nameOrNull(sub),
     now: new Date(now),

@@ -9,7 +9,7 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UpstreamAuthorizationId, UpstreamLinkId } from '#vocabulary/ids.ts';
-import { openAnswer, openAuthorizationSecrets, type UpstreamAnswer } from './sealed-columns.ts';
+import { openAuthorizationSecrets, openResponse, type UpstreamResponse } from './sealed-columns.ts';
 
 /** A sign-in that waits for the user's last step. */
 export interface CompletedAuthorization {
@@ -19,7 +19,7 @@ export interface CompletedAuthorization {
   readonly owner: User | undefined;
   /** Name of the account at the provider; undefined if unknown. */
   readonly accountName: string | undefined;
-  readonly answer: UpstreamAnswer;
+  readonly answer: UpstreamResponse;
   /** Whether the user was asked to reauthenticate. */
   readonly isReauthentication: boolean;
   /** What the user came with, for a new account. */
@@ -57,9 +57,9 @@ export async function findCompleted(
   const secrets = openAuthorizationSecrets(keyRing, id, row.secrets_sealed);
   const { isReauthentication, registrationToken: token, invitationProof: proof } = secrets;
   const invitation = token === undefined ? undefined : { token, proof };
-  const answer = openAnswer(keyRing, id, row.answer_sealed);
+  const response = openResponse(keyRing, id, row.answer_sealed);
   const accountName = row.human_account_name ?? undefined;
-  const completed = { id, linkId, owner: ownerOf(row), accountName, answer, isReauthentication, invitation };
+  const completed = { id, linkId, owner: ownerOf(row), accountName, answer: response, isReauthentication, invitation };
   return { completed, viewerRow: row };
 }
 

@@ -1,4 +1,4 @@
-import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamResponse } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 
 const MAX_AGE_SECONDS = 300;
@@ -21,7 +21,7 @@ export function canReauthenticate(provider: UpstreamProvider): boolean {
  */
 export function isFreshlyAuthenticated(
   { reauthentication }: UpstreamProvider,
-  { idTokenClaims }: Pick<UpstreamAnswer, 'idTokenClaims'>,
+  { idTokenClaims }: Pick<UpstreamResponse, 'idTokenClaims'>,
   now: number,
 ): boolean {
   const { auth_time: authTime } = idTokenClaims;

@@ -8,7 +8,7 @@ import {
 } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { Template } from '#platform/templates/template.ts';
 import { type ClaimAttribute, type ClaimDeps, renderClaim } from './claim-templates.ts';
-import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamResponse } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 /** A value from a provider for a new user. */
@@ -48,16 +48,16 @@ const MAX_DISPLAY_NAME_CHARACTERS = 255;
 
 interface Source {
   readonly provider: UpstreamProvider;
-  readonly answer: UpstreamAnswer;
+  readonly answer: UpstreamResponse;
 }
 
 /**
  * Reads the attributes of a new account from claims (browser-flows 8.6). Results of templates are validated like user
  * input (security S-112): an unusable value counts as missing.
  */
-export function importClaims(deps: ImportDeps, provider: UpstreamProvider, answer: UpstreamAnswer): ClaimsOutcome {
+export function importClaims(deps: ImportDeps, provider: UpstreamProvider, response: UpstreamResponse): ClaimsOutcome {
   const { localpart, displayName, email } = provider.claimsImports;
-  const source = { provider, answer };
+  const source = { provider, answer: response };
   const importedName = importOne(deps, source, 'localpart', localpart, (text) => text);
   if (importedName === 'missing') return { ok: false, missing: 'localpart' };
   const importedDisplayName = importOne(deps, source, 'displayname', displayName, cutDisplayName);
@@ -90,28 +90,28 @@ function cutDisplayName(text: string): string | undefined {
 /** An address that would need a confirmation email counts as missing if no email can be sent to it. */
 function readEmail(
   { emailPolicy, sendsMail }: ImportDeps,
-  { provider, answer }: Source,
+  { provider, answer: response }: Source,
   text: string,
 ): ImportedEmail | undefined {
   const email = parseEmailAddress(text, emailPolicy.allowSingleLabelDomains);
   if (email === undefined) return undefined;
-  const isProven = isEmailProven(provider, answer, email);
-  if (!isProven && (!sendsMail || isUnreachable(email, emailPolicy))) return undefined;
+  const isVerified = isEmailVerified(provider, response, email);
+  if (!isVerified && (!sendsMail || isUnreachable(email, emailPolicy))) return undefined;
   const judged = checkEmail(text, emailPolicy);
-  return { email, isProven, problems: judged.ok ? [] : judged.problems };
+  return { email, isProven: isVerified, problems: judged.ok ? [] : judged.problems };
 }
 
 /** Returns whether the provider confirms the address, whatever claims the template uses. */
-function isEmailProven(provider: UpstreamProvider, answer: UpstreamAnswer, { key }: EmailAddress): boolean {
+function isEmailVerified(provider: UpstreamProvider, response: UpstreamResponse, { key }: EmailAddress): boolean {
   const { setEmailVerification } = provider.claimsImports.email;
-  return setEmailVerification === 'import' ? confirmedEmailKey(answer) === key : setEmailVerification === 'always';
+  return setEmailVerification === 'import' ? confirmedEmailKey(response) === key : setEmailVerification === 'always';
 }
 
 /**
  * Returns the normalized address that the provider has verified. `email_verified` applies to `email` in the same
  * document.
  */
-export function confirmedEmailKey({ idTokenClaims, userinfoClaims }: UpstreamAnswer): string | undefined {
+export function confirmedEmailKey({ idTokenClaims, userinfoClaims }: UpstreamResponse): string | undefined {
   const { email, email_verified: isVerified } = idTokenClaims['email'] === undefined ? userinfoClaims : idTokenClaims;
   // Apple sends a string.
   const isConfirmed = isVerified === true || isVerified === 'true';

@@ -1,6 +1,6 @@
 import { isGroupName, MAX_GROUPS, sortedGroups } from '#protocol/oidc/group-names.ts';
 import { type ClaimDeps, renderClaim } from './claim-templates.ts';
-import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamResponse } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 /**
@@ -11,11 +11,11 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 export function groupsOf(
   deps: ClaimDeps,
   provider: UpstreamProvider,
-  answer: UpstreamAnswer,
+  response: UpstreamResponse,
 ): readonly string[] | undefined {
   const { action, template } = provider.claimsImports.groups;
   if (action === 'ignore') return undefined;
-  const text = renderClaim(deps, { provider, attribute: 'groups', template, answer });
+  const text = renderClaim(deps, { provider, attribute: 'groups', template, answer: response });
   const named = text === undefined ? [] : listOf(text);
   const usable = sortedGroups(named.filter((name) => typeof name === 'string').map((name) => name.trim())).filter(
     isGroupName,

@@ -27,10 +27,13 @@ export async function invitedUser(
   const isSame = imported?.value.email.key === invited.email.key;
   if (imported?.isFixed === true && !isSame) return { newcomer, invitation: undefined };
   const judged = await checkEmailPolicy(invited.email.address, deps.emailPolicy);
-  const isProven = invited.isProven || (isSame && imported.value.isProven);
+  const isVerified = invited.isProven || (isSame && imported.value.isProven);
   const problems = judged.ok ? [] : judged.problems;
   return {
-    newcomer: { ...newcomer, email: { value: { email: invited.email, isProven, problems }, isFixed: true } },
+    newcomer: {
+      ...newcomer,
+      email: { value: { email: invited.email, isProven: isVerified, problems }, isFixed: true },
+    },
     invitation,
   };
 }

@@ -95,7 +95,7 @@ export async function refreshMetadata(
   { database, outbound, clock, log }: MetadataDeps,
   provider: UpstreamProvider,
 ): Promise<ProviderMetadata | undefined> {
-  const answer = await outbound.call(discoveryAddress(provider), {
+  const response = await outbound.call(discoveryAddress(provider), {
     server: `upstream:${provider.id}`,
     method: 'GET',
     headers: { accept: 'application/json' },
@@ -106,9 +106,9 @@ export async function refreshMetadata(
       problem,
     });
   };
-  if (!answer.ok) return fail(`no response: ${answer.reason}`);
-  if (answer.status !== 200) return fail(`status ${answer.status}`);
-  const document = jsonOf(answer.body);
+  if (!response.ok) return fail(`no response: ${response.reason}`);
+  if (response.status !== 200) return fail(`status ${response.status}`);
+  const document = jsonOf(response.body);
   const outcome = read(provider, document);
   if (!outcome.ok) return fail(outcome.problem);
   await database.execute(storeMetadata, {

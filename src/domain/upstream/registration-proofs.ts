@@ -6,7 +6,7 @@ import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { UpstreamAuthorizationId } from '#vocabulary/ids.ts';
 import { namedMethods } from './named-methods.ts';
-import { openAnswer } from './sealed-columns.ts';
+import { openResponse } from './sealed-columns.ts';
 import type { UpstreamProviders } from './upstream-providers.ts';
 
 /**
@@ -26,9 +26,9 @@ export class RegistrationProofs implements UpstreamProofs {
     const row = await transaction.first(lockProof, { id: toUuid(id) });
     if (row === undefined) return undefined;
     const provider = this.#providers.enabled.find((one) => toUuid(one.id) === row.provider_id);
-    const answer = openAnswer(this.#keyRing, id, row.answer_sealed);
+    const response = openResponse(this.#keyRing, id, row.answer_sealed);
     return {
-      amr: provider === undefined ? [] : namedMethods(provider, answer),
+      amr: provider === undefined ? [] : namedMethods(provider, response),
       attach: async ({ userId, sessionId, now }) => {
         await transaction.execute(attachProof, {
           id: toUuid(id),

@@ -39,7 +39,7 @@ export interface ProvidedClaims {
 }
 
 /** Limit for tokens and userinfo. Users in thousands of groups exist. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Returns the claims. Returns undefined and logs the reason if the provider's response is invalid. */
@@ -75,17 +75,17 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
   const { headers, fields } = await sentCredentials(deps, provider, metadata);
   const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, ...fields });
   if (secrets.verifier !== undefined) form.set('code_verifier', secrets.verifier);
-  const answer = await deps.outbound.call(metadata.tokenEndpoint, {
+  const response = await deps.outbound.call(metadata.tokenEndpoint, {
     ...boundsOf(provider, until),
     method: 'POST',
     // GitHub responds with a form unless the request asks for JSON.
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
     body: form.toString(),
   });
-  if (!answer.ok) throw new Unusable(`token endpoint: no response: ${answer.reason}`);
-  const body = objectOf(answer.body);
-  if (answer.status !== 200 || body?.['error'] !== undefined) {
-    throw new Unusable(`token endpoint: status ${answer.status}${errorOf(body)}`);
+  if (!response.ok) throw new Unusable(`token endpoint: no response: ${response.reason}`);
+  const body = objectOf(response.body);
+  if (response.status !== 200 || body?.['error'] !== undefined) {
+    throw new Unusable(`token endpoint: status ${response.status}${errorOf(body)}`);
   }
   if (body === undefined) throw new Unusable('token endpoint: the response is not a JSON object');
   const { access_token: accessToken, id_token: idToken } = body;
@@ -97,7 +97,7 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
 /** @param until deadline on the `performance.now` clock */
 function boundsOf({ id }: UpstreamProvider, until: number) {
   const totalMs = Math.max(1, Math.ceil(until - performance.now()));
-  return { server: `upstream:${id}`, totalMs, maxBodyBytes: MAX_ANSWER_BYTES, hasBreaker: true } as const;
+  return { server: `upstream:${id}`, totalMs, maxBodyBytes: MAX_RESPONSE_BYTES, hasBreaker: true } as const;
 }
 
 async function sentCredentials(deps: AskDeps, provider: UpstreamProvider, metadata: ProviderMetadata) {
@@ -147,7 +147,7 @@ async function fetchUserinfo(
   if (!provider.fetchesUserinfo) return {};
   if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: no endpoint in the provider metadata');
   if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
-  const answer = await deps.outbound.call(metadata.userinfoEndpoint, {
+  const response = await deps.outbound.call(metadata.userinfoEndpoint, {
     ...boundsOf(provider, until),
     method: 'GET',
     headers: {
@@ -157,12 +157,12 @@ async function fetchUserinfo(
       'user-agent': 'Latchkey',
     },
   });
-  if (!answer.ok) throw new Unusable(`userinfo: no response: ${answer.reason}`);
-  if (answer.status !== 200) throw new Unusable(`userinfo: status ${answer.status}`);
+  if (!response.ok) throw new Unusable(`userinfo: no response: ${response.reason}`);
+  if (response.status !== 200) throw new Unusable(`userinfo: status ${response.status}`);
   const claims =
     provider.userinfoAlg === undefined
-      ? objectOf(answer.body)
-      : await signedUserinfo(deps, question, provider.userinfoAlg, answer.body.toString('latin1'));
+      ? objectOf(response.body)
+      : await signedUserinfo(deps, question, provider.userinfoAlg, response.body.toString('latin1'));
   if (claims === undefined) throw new Unusable('userinfo: the response is not a JSON object');
   // 5.3.2: a substituted access token would return the claims of another user.
   const { sub } = idTokenClaims;
@@ -193,7 +193,7 @@ async function verifiedJws(
   signed: { readonly text: string; readonly algorithm: string },
   kind: string,
 ): Promise<CompactJws> {
-  const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_ANSWER_BYTES });
+  const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_RESPONSE_BYTES });
   if (!verified.ok) throw new Unusable(`${kind}: ${verified.problem}`);
   return verified.jws;
 }
@@ -206,7 +206,7 @@ function isSubject(value: unknown): boolean {
 }
 
 function isToken(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_ANSWER_BYTES && /^[\x21-\x7e]+$/.test(value);
+  return typeof value === 'string' && value.length <= MAX_RESPONSE_BYTES && /^[\x21-\x7e]+$/.test(value);
 }
 
 /** Returns the provider's error (RFC 6749 5.2). Microsoft Entra names the setting only in `error_description`. */

@@ -19,7 +19,7 @@ export interface AuthorizationSecrets {
 type Claims = Readonly<Record<string, unknown>>;
 
 /** What a provider sent about a user. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   /** Empty without an ID token. */
   readonly idTokenClaims: Claims;
   /** Empty if userinfo was not requested. */
@@ -52,11 +52,11 @@ export function openAuthorizationSecrets(
   };
 }
 
-export function sealAnswer(keys: KeyRing, id: UpstreamAuthorizationId, answer: UpstreamAnswer): Buffer {
-  return keys.seal('column', JSON.stringify(answer), associatedData('answer', id));
+export function sealResponse(keys: KeyRing, id: UpstreamAuthorizationId, response: UpstreamResponse): Buffer {
+  return keys.seal('column', JSON.stringify(response), associatedData('answer', id));
 }
 
-export function openAnswer(keys: KeyRing, id: UpstreamAuthorizationId, sealed: Buffer): UpstreamAnswer {
+export function openResponse(keys: KeyRing, id: UpstreamAuthorizationId, sealed: Buffer): UpstreamResponse {
   const value = open(keys, 'answer', id, sealed);
   return {
     idTokenClaims: objectOf(value['idTokenClaims']),

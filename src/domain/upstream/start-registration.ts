@@ -99,9 +99,10 @@ export async function startUpstreamRegistration(
     for (const problem of await checkRegistrationPolicy(deps, facts)) problems.push({ field: 'policy', problem });
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  const asked = await checkHomeserverName(deps, username);
-  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
-  if (asked !== 'available') return { ok: false, reason: asked };
+  const requested = await checkHomeserverName(deps, username);
+  if (requested === 'exists')
+    return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: requested }] };
+  if (requested !== 'available') return { ok: false, reason: requested };
 
   const now = deps.clock.now();
   const authentication = email && { id: newId<'email-authentication'>(now), ...email.value, isFixed: email.isFixed };

@@ -5,7 +5,7 @@ import { insertTestAccount } from '#test/support/accounts.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startMails } from '#test/support/mails.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -26,7 +26,7 @@ let count = 0;
 /** A new user for each test. */
 let username: string;
 let id: string;
-let person: GraphqlClient;
+let user: GraphqlClient;
 
 const mails = await sharedByTests(startMails());
 const homeserver = await sharedByTests(startStandInHomeserver(SECRET, 'chat.example'));
@@ -75,7 +75,7 @@ beforeEach(async () => {
   const account = { username, password: PASSWORD, email: `${username}@mail.example` };
   id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
   homeserver.addUser(username);
-  person = await GraphqlClient.signedIn(service, username, PASSWORD);
+  user = await GraphqlClient.signedIn(service, username, PASSWORD);
   await mails.deliver(service.core);
 });
 
@@ -109,7 +109,7 @@ async function tell(): Promise<void> {
 }
 
 /** Returns the payload of the response's only mutation. The response must not have errors. */
-function payloadOf({ data, errors, text }: GraphqlAnswer): Record<string, unknown> {
+function payloadOf({ data, errors, text }: GraphqlResponse): Record<string, unknown> {
   expect(errors, text).toEqual([]);
   return Object(Object.values(Object(data))[0]);
 }
@@ -145,7 +145,7 @@ function lastLine(event: string): string | undefined {
 }
 
 /** The response without the request identifier. */
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/(POST)-\d+/g, '$1')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/(POST)-\d+/g, '$1')}`;
 
 describe('an action of an administrator', () => {
   const EMAIL = 'mutation($id: ID!, $email: String!) { addEmail(input: { userId: $id, email: $email }) { status } }';
@@ -195,7 +195,7 @@ describe('an action of an administrator', () => {
     const rename = `mutation($id: ID!, $name: String!) {
       setCompatSessionName(input: { compatSessionId: $id, humanName: $name }) { status } }`;
     for (const [caller, name] of [
-      [person, 'Mine'],
+      [user, 'Mine'],
       [admin, 'Phone of the crew'],
     ] as const) {
       const renamed = await caller.query(rename, { id: `compat_session:${session}`, name });
@@ -215,9 +215,9 @@ describe('an action of an administrator', () => {
     const end = 'mutation($id: ID!) { endBrowserSession(input: { browserSessionId: $id }) { status } }';
     expect(payloadOf(await admin.query(end, { id: `browser_session:${session}` }))).toEqual({ status: 'ENDED' });
     expect(await actions()).toMatchObject([{ operation: 'endBrowserSession', type: 'user-session', target: session }]);
-    person = await GraphqlClient.signedIn(service, username, PASSWORD);
-    const { data } = await person.query('{ viewerSession { ... on Node { id } } }');
-    payloadOf(await person.query(end, { id: Object(data).viewerSession.id }));
+    user = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { data } = await user.query('{ viewerSession { ... on Node { id } } }');
+    payloadOf(await user.query(end, { id: Object(data).viewerSession.id }));
     expect(await actions()).toHaveLength(1);
   });
 });
@@ -230,7 +230,7 @@ describe('lockUser', () => {
     expect(service.logLines().at(-1)).toMatch(/requester=user:\w+\(root\).* graphql\.operation\.name=LockUser$/);
     expect(lastLine('account.locked')).toContain(`user=${id} deactivated=false client=${CLIENT} admin=${adminId}`);
     expect(await events('account_locked')).toEqual([byAdmin('account_locked')]);
-    expect(await viewer(person)).toBe('Anonymous');
+    expect(await viewer(user)).toBe('Anonymous');
     expect((await mails.deliver(service.core)).map(({ to, subject }) => [to, subject])).toEqual([
       [`${username}@mail.example`, 'Your account was locked'],
     ]);
@@ -282,12 +282,12 @@ describe('lockUser', () => {
 describe('unlockUser', () => {
   test('lets sessions continue, and records the administrator', async () => {
     await admin.query(LOCK, { id: `user:${id}` });
-    expect(await viewer(person)).toBe('Anonymous');
+    expect(await viewer(user)).toBe('Anonymous');
     expect(payloadOf(await admin.query(UNLOCK, { id: `user:${id}` }))).toEqual({
       status: 'UNLOCKED',
       user: { id: `user:${id}`, lockedAt: null, deactivatedAt: null },
     });
-    expect(await viewer(person)).toBe('User');
+    expect(await viewer(user)).toBe('User');
     expect(await events('account_unlocked')).toEqual([byAdmin('account_unlocked')]);
     expect(lastLine('account.unlocked')).toContain(`user=${id} client=${CLIENT} admin=${adminId}`);
     await tell();
@@ -312,7 +312,7 @@ describe('unlockUser', () => {
       byAdmin('account_reactivated'),
       byAdmin('account_unlocked'),
     ]);
-    expect(await viewer(person), 'sessions do not come back').toBe('Anonymous');
+    expect(await viewer(user), 'sessions do not come back').toBe('Anonymous');
   });
 
   test('cancels a deactivation that was not yet sent to the homeserver', async () => {
@@ -380,7 +380,7 @@ describe('addUser', () => {
   test('creates one account for two concurrent requests with the same name', async () => {
     const name = `${username}.twice`;
     const both = await Promise.all([1, 2].map(() => admin.query(ADD, { username: name, skip: true })));
-    expect(both.map((answer) => payloadOf(answer)['status']).toSorted()).toEqual(['ADDED', 'EXISTS']);
+    expect(both.map((response) => payloadOf(response)['status']).toSorted()).toEqual(['ADDED', 'EXISTS']);
   });
 });
 
@@ -451,7 +451,7 @@ describe('users', () => {
 describe('userByUsername', () => {
   test("finds the caller's own account, and any account for administrators, ignoring case", async () => {
     const own = { userByUsername: { id: `user:${id}`, username } };
-    for (const caller of [person, admin]) {
+    for (const caller of [user, admin]) {
       for (const name of [username, username.toUpperCase()])
         expect((await caller.query(BY_NAME, { username: name })).data).toEqual(own);
     }
@@ -461,7 +461,7 @@ describe('userByUsername', () => {
   });
 
   test('does not reveal to others whether an account exists (S-128)', async () => {
-    for (const caller of [person, new GraphqlClient(service)]) {
+    for (const caller of [user, new GraphqlClient(service)]) {
       const foreign = await caller.query(BY_NAME, { username: 'root' });
       expect(foreign.data).toEqual({ userByUsername: null });
       expect(body(foreign)).toBe(body(await caller.query(BY_NAME, { username: 'nobody-at-all' })));
@@ -472,7 +472,7 @@ describe('userByUsername', () => {
 test('tokens issued earlier lose a right that was revoked (S-129)', async () => {
   await admin.query(SET_ADMIN, { id: `user:${id}`, may: true });
   const { accessToken } = await new ChatOAuthClient(service, CLIENT).signIn(
-    person.browser ?? expect.fail('no browser'),
+    user.browser ?? expect.fail('no browser'),
     'urn:mas:graphql:* urn:mas:admin',
   );
   const former = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });

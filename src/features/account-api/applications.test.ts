@@ -4,7 +4,7 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
@@ -19,7 +19,7 @@ let harbour: ChatOAuthClient;
 let quay: ChatOAuthClient;
 let count = 0;
 /** A new user for each test. */
-let person: GraphqlClient;
+let user: GraphqlClient;
 let stranger: GraphqlClient;
 let username: string;
 
@@ -45,13 +45,13 @@ beforeEach(async () => {
   count += 1;
   username = `person${count}`;
   await service.registerUser(username, PASSWORD);
-  person = await GraphqlClient.signedIn(service, username, PASSWORD);
+  user = await GraphqlClient.signedIn(service, username, PASSWORD);
   // Sessions that start later must get higher identifiers.
   clock.advanceSeconds(1);
 });
 
-const browser = () => person.browser ?? expect.fail('no browser');
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const browser = () => user.browser ?? expect.fail('no browser');
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 async function events(): Promise<readonly { kind: string; client_id: string | null; detail: unknown }[]> {
   return await sql(
@@ -73,7 +73,7 @@ const LIST = `{ viewer { ... on User {
 } } }`;
 
 async function list() {
-  const { data, errors } = await person.query(LIST);
+  const { data, errors } = await user.query(LIST);
   expect(errors).toEqual([]);
   return Object(data).viewer;
 }
@@ -122,7 +122,7 @@ describe('applications', () => {
     expect(await queries()).toBe(few);
     const node = 'query($id: ID!) { node(id: $id) { id __typename } }';
     for (const id of [`connected_application:${OTHER}`, consents.nodes[0].id]) {
-      expect(Object((await person.query(node, { id })).data).node).toMatchObject({ id });
+      expect(Object((await user.query(node, { id })).data).node).toMatchObject({ id });
       const foreign = await stranger.query(node, { id });
       const absent = await stranger.query(node, { id: id.replace(/:.*/, `:${ABSENT}`) });
       expect(foreign.data).toEqual({ node: null });
@@ -134,7 +134,7 @@ describe('applications', () => {
     const { accessToken, refreshToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     const other = await quay.signIn(browser(), 'openid urn:mas:graphql:*');
     await harbour.signIn(browser(), 'openid');
-    const revoked = await person.query(REVOKE, { id: `${prefix}:${CLIENT}` });
+    const revoked = await user.query(REVOKE, { id: `${prefix}:${CLIENT}` });
     expect(revoked.data).toEqual({ revokeApplication: { status: 'REVOKED', endedSessions: 2 } });
     expect([await isAccepted(accessToken), await isAccepted(other.accessToken)]).toEqual([false, true]);
     const refreshed = await harbour.post('/oauth2/token', { grant_type: 'refresh_token', refresh_token: refreshToken });
@@ -146,7 +146,7 @@ describe('applications', () => {
     expect(await events()).toEqual([
       { kind: 'application_revoked', client_id: toUuid(parseId(CLIENT) ?? expect.fail()), detail: { sessions: 2 } },
     ]);
-    const again = await person.query(REVOKE, { id: `${prefix}:${CLIENT}` });
+    const again = await user.query(REVOKE, { id: `${prefix}:${CLIENT}` });
     expect(again.data).toEqual({ revokeApplication: { status: 'NOT_FOUND', endedSessions: 0 } });
     expect((await events()).length).toBe(1);
   });
@@ -156,7 +156,7 @@ describe('applications', () => {
     const code = await harbour.code(browser(), 'openid');
     const deviceCode = await harbour.deviceCode(browser(), 'openid');
     const others = await quay.code(browser(), 'openid');
-    await person.query(REVOKE, { id: `oauth2_client:${CLIENT}` });
+    await user.query(REVOKE, { id: `oauth2_client:${CLIENT}` });
     expect((await harbour.exchange(code)).body['error']).toBe('invalid_grant');
     expect((await harbour.poll(deviceCode)).body['error']).toBe('access_denied');
     expect((await quay.exchange(others)).status).toBe(200);
@@ -180,18 +180,18 @@ describe('applications', () => {
       expect(codesOf(await caller.query(REVOKE, { id: `oauth2_client:${CLIENT}` }))).toEqual([code]);
       expect(codesOf(await caller.query(REVOKE_CONSENT, { id }))).toEqual([code]);
     }
-    expect(codesOf(await person.query(REVOKE, { id }))).toEqual(['BAD_USER_INPUT']);
-    expect(codesOf(await person.query(REVOKE_CONSENT, { id: `oauth2_client:${CLIENT}` }))).toEqual(['BAD_USER_INPUT']);
+    expect(codesOf(await user.query(REVOKE, { id }))).toEqual(['BAD_USER_INPUT']);
+    expect(codesOf(await user.query(REVOKE_CONSENT, { id: `oauth2_client:${CLIENT}` }))).toEqual(['BAD_USER_INPUT']);
   });
 
   test('asks for consent after it was withdrawn, and keeps the sessions', async () => {
     const { accessToken } = await harbour.signIn(browser(), 'openid email');
     const { consents } = await list();
     const { id } = consents.nodes[0];
-    expect((await person.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'REVOKED' } });
+    expect((await user.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'REVOKED' } });
     expect(await list()).toMatchObject({ connectedApplications: { totalCount: 1 }, consents: { totalCount: 0 } });
     expect(accessToken).not.toBe('');
-    expect((await person.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'NOT_FOUND' } });
+    expect((await user.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'NOT_FOUND' } });
     expect((await events()).map(({ kind }) => kind)).toEqual(['consent_revoked']);
     await browser().open(`/authorize?${new URLSearchParams(harbour.authorizationRequest('openid email'))}`);
     expect([browser().shown.status, browser().shown.location]).toEqual([200, undefined]);
@@ -210,13 +210,13 @@ describe('signing out everywhere', () => {
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
     await quay.signIn(browser(), 'openid');
     const login = await chat().login(username, PASSWORD);
-    const ended = await person.query(END_ALL, { input: {} });
+    const ended = await user.query(END_ALL, { input: {} });
     expect(ended.data).toEqual({
       endAllSessions: { status: 'ENDED', browserSessions: 1, oauth2Sessions: 2, compatSessions: 1 },
     });
     expect(ended.headers.get('set-cookie')).toBeNull();
     expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
-    expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
+    expect((await user.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
     expect(await isAccepted(accessToken)).toBe(false);
     const headers = { authorization: `Bearer ${login.accessToken}` };
     expect((await chat().post('/logout', undefined, headers)).status).toBe(401);
@@ -227,7 +227,7 @@ describe('signing out everywhere', () => {
         detail: { browser_sessions: 1, oauth2_sessions: 2, compat_sessions: 1, personal_sessions: 0 },
       },
     ]);
-    const again = await person.query(END_ALL, { input: {} });
+    const again = await user.query(END_ALL, { input: {} });
     expect(Object(again.data).endAllSessions).toMatchObject({ browserSessions: 0, oauth2Sessions: 0 });
     expect((await events()).length).toBe(1);
     expect((await stranger.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
@@ -236,20 +236,20 @@ describe('signing out everywhere', () => {
   test('ends only the requested kinds', async () => {
     const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
-    const { data } = await person.query(END_ALL, { input: { kinds: ['OAUTH2'] } });
+    const { data } = await user.query(END_ALL, { input: { kinds: ['OAUTH2'] } });
     expect(Object(data).endAllSessions).toMatchObject({ browserSessions: 0, oauth2Sessions: 1, compatSessions: 0 });
     expect(await isAccepted(accessToken)).toBe(false);
     expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
-    const none = await person.query(END_ALL, { input: { kinds: [], keepCurrent: false } });
+    const none = await user.query(END_ALL, { input: { kinds: [], keepCurrent: false } });
     expect(Object(none.data).endAllSessions).toMatchObject({ browserSessions: 0 });
     expect(none.headers.get('set-cookie')).toBeNull();
   });
 
   test('clears the cookie when the current session ends as well', async () => {
-    const { data, headers } = await person.query(END_ALL, { input: { kinds: ['BROWSER'], keepCurrent: false } });
+    const { data, headers } = await user.query(END_ALL, { input: { kinds: ['BROWSER'], keepCurrent: false } });
     expect(Object(data).endAllSessions).toMatchObject({ browserSessions: 1 });
     expect(headers.get('set-cookie')).toMatch(/latchkey_session=/);
-    expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
+    expect((await user.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
   });
 
   test('requires a browser session with a recent authentication (account-graphql 2.5, 7.6)', async () => {
@@ -259,7 +259,7 @@ describe('signing out everywhere', () => {
     expect(codesOf(await byToken.query(END_ALL, { input: {} }))).toEqual(['FORBIDDEN']);
     expect(codesOf(await new GraphqlClient(service).query(END_ALL, { input: {} }))).toEqual(['UNAUTHENTICATED']);
     clock.advanceSeconds(601);
-    expect(codesOf(await person.query(END_ALL, { input: {} }))).toEqual(['REAUTH_REQUIRED']);
+    expect(codesOf(await user.query(END_ALL, { input: {} }))).toEqual(['REAUTH_REQUIRED']);
     expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
     expect(await events()).toEqual([]);
   });

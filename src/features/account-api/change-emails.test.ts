@@ -4,7 +4,7 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -41,7 +41,7 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let people = 0;
+let users = 0;
 
 const REMOVE = `mutation RemoveEmail($id: ID!, $password: String) {
   removeEmail(input: { userEmailId: $id, password: $password }) { status email { id email } user { id } }
@@ -71,7 +71,7 @@ async function administrator(): Promise<GraphqlClient> {
   return await withToken('root', 'urn:mas:graphql:* urn:mas:admin');
 }
 
-interface Person {
+interface TestUser {
   readonly id: string;
   readonly username: string;
   /** Node identifiers, in order of creation. */
@@ -79,9 +79,9 @@ interface Person {
   readonly here: GraphqlClient;
 }
 
-async function person(count = 2, of: TestService = service): Promise<Person> {
-  people += 1;
-  const username = `person${people}`;
+async function newUser(count = 2, of: TestService = service): Promise<TestUser> {
+  users += 1;
+  const username = `person${users}`;
   const id = await of.registerUser(username, PASSWORD);
   const emails: string[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -102,18 +102,18 @@ function uuid(id: string): string {
 }
 
 async function remove(by: GraphqlClient, id: string | undefined, password?: string) {
-  const answer = await by.query(REMOVE, { id, password });
-  return { answer, codes: codesOf(answer), ...Object(answer.data).removeEmail };
+  const response = await by.query(REMOVE, { id, password });
+  return { answer: response, codes: codesOf(response), ...Object(response.data).removeEmail };
 }
 
-async function countOf({ id }: Person): Promise<number> {
+async function countOf({ id }: TestUser): Promise<number> {
   return (await sql(service.database, 'select id from user_emails where user_id = $1', [uuid(id)])).length;
 }
 
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 test('lists email addresses page by page, only to their owner (S-128)', async () => {
-  const ann = await person(5);
+  const ann = await newUser(5);
   const page = `query($after: String) { viewer { ... on User { emails(first: 2, after: $after, state: PENDING) {
     totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id email createdAt confirmedAt }
   } } } }`;
@@ -133,7 +133,7 @@ test('lists email addresses page by page, only to their owner (S-128)', async ()
   for (const reader of [ann.here, await administrator()]) {
     expect((await reader.query(read, { id })).data).toEqual({ userEmail: own, node: own });
   }
-  for (const reader of [(await person()).here, new GraphqlClient(service)]) {
+  for (const reader of [(await newUser()).here, new GraphqlClient(service)]) {
     const foreign = await reader.query(read, { id });
     expect(foreign.data).toEqual({ userEmail: null, node: null });
     expect(body(foreign)).toBe(body(await reader.query(read, { id: `user_email:${ABSENT}` })));
@@ -143,7 +143,7 @@ test('lists email addresses page by page, only to their owner (S-128)', async ()
 
 describe('removing an email address', () => {
   test('requires the password, notifies all addresses including the removed one, and voids its recovery ticket', async () => {
-    const ben = await person();
+    const ben = await newUser();
     const [first, second] = ben.emails;
     const recovery = [toUuid(newId(clock.now())), `${ben.username}.1@mail.example`, new Date(clock.now())];
     await sql(
@@ -184,8 +184,8 @@ describe('removing an email address', () => {
   });
 
   test('treats addresses of other users as unknown (S-128)', async () => {
-    const cara = await person();
-    for (const other of [(await person()).here, new GraphqlClient(service)]) {
+    const cara = await newUser();
+    for (const other of [(await newUser()).here, new GraphqlClient(service)]) {
       const foreign = await other.query(REMOVE, { id: cara.emails[0], password: PASSWORD });
       expect(foreign.data).toEqual({ removeEmail: { status: 'NOT_FOUND', email: null, user: null } });
       expect(body(foreign)).toBe(body(await other.query(REMOVE, { id: `user_email:${ABSENT}`, password: PASSWORD })));
@@ -194,9 +194,9 @@ describe('removing an email address', () => {
   });
 
   test('refuses the last one, unless another sign-in method exists', async () => {
-    const dan = await person(1);
-    const { codes, answer } = await remove(dan.here, dan.emails[0], PASSWORD);
-    expect([answer.status, codes]).toEqual([200, ['LAST_EMAIL']]);
+    const dan = await newUser(1);
+    const { codes, answer: response } = await remove(dan.here, dan.emails[0], PASSWORD);
+    expect([response.status, codes]).toEqual([200, ['LAST_EMAIL']]);
     expect(await mails.deliver(service.core)).toEqual([]);
     await sql(
       service.database,
@@ -208,7 +208,7 @@ describe('removing an email address', () => {
   });
 
   test('removes one of the last two when both are removed concurrently (S-101)', async () => {
-    const eva = await person();
+    const eva = await newUser();
     const elsewhere = await GraphqlClient.signedIn(service, eva.username, PASSWORD);
     const outcomes = await Promise.all([
       remove(eva.here, eva.emails[0], PASSWORD),
@@ -224,7 +224,7 @@ describe('removing an email address', () => {
     const loose = await startService({ ...SETTINGS, account: { keep_one_email: false } }, like);
     const closed = await startService({ ...SETTINGS, account: { email_change_allowed: false } }, like);
     try {
-      const fritz = await person(1, loose);
+      const fritz = await newUser(1, loose);
       const shut = await GraphqlClient.signedIn(closed, fritz.username, PASSWORD);
       expect((await remove(shut, fritz.emails[0], PASSWORD)).codes).toEqual(['FORBIDDEN']);
       expect((await remove(fritz.here, fritz.emails[0], PASSWORD)).status).toBe('REMOVED');
@@ -235,20 +235,20 @@ describe('removing an email address', () => {
   });
 
   test('requires a recent sign-in for accounts without a password (S-123)', async () => {
-    const gina = await person(3);
+    const gina = await newUser(3);
     await sql(service.database, 'delete from user_passwords where user_id = $1', [uuid(gina.id)]);
     expect((await remove(gina.here, gina.emails[0])).status).toBe('REMOVED');
     clock.advanceSeconds(601);
-    const { answer, codes } = await remove(gina.here, gina.emails[1]);
+    const { answer: response, codes } = await remove(gina.here, gina.emails[1]);
     expect([codes, await countOf(gina)]).toEqual([['REAUTH_REQUIRED'], 2]);
-    expect(answer.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
+    expect(response.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
     // NOT_FOUND takes precedence over REAUTH_REQUIRED.
     expect((await remove(gina.here, `user_email:${ABSENT}`)).status).toBe('NOT_FOUND');
     await mails.deliver(service.core);
   });
 
   test('requires the password from applications, even with a valid token', async () => {
-    const hugo = await person();
+    const hugo = await newUser();
     const app = await withToken(hugo.username, 'urn:mas:graphql:*');
     expect((await remove(app, hugo.emails[0])).status).toBe('INCORRECT_PASSWORD');
     expect((await remove(app, hugo.emails[0], 'wrong')).status).toBe('INCORRECT_PASSWORD');
@@ -261,7 +261,7 @@ describe('removing an email address', () => {
 
 describe('administrators', () => {
   test('add a confirmed address without sending mail, and remove one without a password', async () => {
-    const [ines, root] = [await person(1), await administrator()];
+    const [ines, root] = [await newUser(1), await administrator()];
     const added = await root.query(ADD, { email: 'Ines@work.example', userId: ines.id });
     expect(added.data).toEqual({
       addEmail: { status: 'ADDED', violations: null, email: { email: 'Ines@work.example' }, user: { id: ines.id } },
@@ -281,7 +281,7 @@ describe('administrators', () => {
   });
 
   test('appear as administrators among the security events of the user, without an address', async () => {
-    const [mia, root] = [await person(1), await administrator()];
+    const [mia, root] = [await newUser(1), await administrator()];
     clock.advanceSeconds(1);
     const added = await root.query(
       'mutation($email: String!, $userId: ID!) { addEmail(input: { email: $email, userId: $userId }) { email { id } } }',
@@ -309,10 +309,10 @@ describe('administrators', () => {
   });
 
   test('get the reason why an address cannot be added', async () => {
-    const [jan, kai, root] = [await person(1), await person(1), await administrator()];
+    const [jan, kai, root] = [await newUser(1), await newUser(1), await administrator()];
     const add = async (email: string, more: object = {}) => {
-      const answer = await root.query(ADD, { email, userId: jan.id, ...more });
-      const { status, violations } = Object(answer.data).addEmail;
+      const response = await root.query(ADD, { email, userId: jan.id, ...more });
+      const { status, violations } = Object(response.data).addEmail;
       return [status, violations];
     };
     expect(await add(`${jan.username}.0@MAIL.example`)).toEqual(['EXISTS', null]);
@@ -329,7 +329,7 @@ describe('administrators', () => {
   });
 
   test('are the only ones who may do so', async () => {
-    const lou = await person(1);
+    const lou = await newUser(1);
     const given = { email: 'lou@mail.example', userId: lou.id };
     expect(codesOf(await lou.here.query(ADD, given))).toEqual(['FORBIDDEN']);
     expect(codesOf(await new GraphqlClient(service).query(ADD, given))).toEqual(['UNAUTHENTICATED']);
@@ -339,15 +339,15 @@ describe('administrators', () => {
 
 describe('the primary email address', () => {
   const LIST = 'query { viewer { ... on User { emails(first: 20) { nodes { id isPrimary } } } } }';
-  const primaryOf = async ({ here }: Person): Promise<string[]> => {
+  const primaryOf = async ({ here }: TestUser): Promise<string[]> => {
     const { nodes } = Object(Object((await here.query(LIST)).data).viewer).emails;
     return nodes.flatMap(({ id, isPrimary }: { id: string; isPrimary: boolean }) => (isPrimary ? [id] : []));
   };
-  const choose = async ({ here }: Person, id: string | undefined) => (await here.query(SET_PRIMARY, { id })).data;
-  const isSet = ({ id }: Person) => ({ setPrimaryEmail: { status: 'SET', user: { id } } });
+  const choose = async ({ here }: TestUser, id: string | undefined) => (await here.query(SET_PRIMARY, { id })).data;
+  const isSet = ({ id }: TestUser) => ({ setPrimaryEmail: { status: 'SET', user: { id } } });
 
   test('is the oldest until the user chooses another, and again after that one is removed', async () => {
-    const max = await person(3);
+    const max = await newUser(3);
     const [oldest, second, youngest] = max.emails;
     expect(await primaryOf(max)).toEqual([oldest]);
     expect(await choose(max, youngest)).toEqual(isSet(max));
@@ -360,19 +360,19 @@ describe('the primary email address', () => {
   });
 
   test('is the `email` claim in userinfo and the ID token', async () => {
-    const mia = await person();
+    const mia = await newUser();
     await choose(mia, mia.emails[1]);
     const { browser } = await GraphqlClient.signedIn(service, mia.username, PASSWORD);
     const app = new ChatOAuthClient(service, CLIENT);
     const { accessToken } = await app.signIn(browser ?? expect.fail('no browser'), 'openid email');
-    const answer = await fetch(`${service.address}/oauth2/userinfo`, {
+    const response = await fetch(`${service.address}/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${accessToken}` },
     });
-    expect(await answer.json()).toMatchObject({ email: `${mia.username}.1@mail.example`, email_verified: true });
+    expect(await response.json()).toMatchObject({ email: `${mia.username}.1@mail.example`, email_verified: true });
   });
 
   test('records one account event per change', async () => {
-    const ned = await person();
+    const ned = await newUser();
     for (const id of [ned.emails[0], ned.emails[1], ned.emails[1]]) expect(await choose(ned, id)).toEqual(isSet(ned));
     const events = await sql<{ detail: unknown }>(
       service.database,
@@ -383,13 +383,13 @@ describe('the primary email address', () => {
   });
 
   test('can be chosen only by the owner, and only where address changes are allowed', async () => {
-    const ona = await person();
+    const ona = await newUser();
     const refused = { setPrimaryEmail: { status: 'NOT_FOUND', user: null } };
-    expect(await choose(await person(), ona.emails[1])).toEqual(refused);
+    expect(await choose(await newUser(), ona.emails[1])).toEqual(refused);
     expect(await choose(ona, `user_email:${ABSENT}`)).toEqual(refused);
     const strict = await startService({ ...SETTINGS, account: { email_change_allowed: false } }, { clock });
     try {
-      const pia = await person(2, strict);
+      const pia = await newUser(2, strict);
       expect(codesOf(await pia.here.query(SET_PRIMARY, { id: pia.emails[1] }))).toEqual(['FORBIDDEN']);
       expect(await primaryOf(pia)).toEqual([pia.emails[0]]);
     } finally {

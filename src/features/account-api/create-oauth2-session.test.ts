@@ -6,7 +6,7 @@ import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-cl
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
@@ -88,11 +88,11 @@ interface Made {
   readonly oauth2Session: Readonly<Record<string, unknown>>;
 }
 
-async function create(scope: string, more: object = {}): Promise<GraphqlAnswer> {
+async function create(scope: string, more: object = {}): Promise<GraphqlResponse> {
   return await admin.query(CREATE, { id: `user:${id}`, scope, ...more });
 }
 
-function madeBy({ data, errors, text }: GraphqlAnswer): Made {
+function madeBy({ data, errors, text }: GraphqlResponse): Made {
   expect(errors, text).toEqual([]);
   return Object(data).createOauth2Session;
 }
@@ -159,9 +159,9 @@ describe('createOauth2Session', () => {
   test('issues a permanent token without expiry or refresh token, valid until its session ends', async () => {
     const { accessToken, refreshToken, oauth2Session } = madeBy(await create('openid', { permanent: true }));
     expect(refreshToken).toBeNull();
-    const answer = await introspected(accessToken);
-    expect(answer).toMatchObject({ active: true, scope: 'openid' });
-    for (const absent of ['exp', 'expires_in']) expect(answer).not.toHaveProperty(absent);
+    const result = await introspected(accessToken);
+    expect(result).toMatchObject({ active: true, scope: 'openid' });
+    for (const absent of ['exp', 'expires_in']) expect(result).not.toHaveProperty(absent);
     clock.advanceSeconds(DECADE);
     await cleanUpAll({ database: service.database, clock });
     const response = await fetch(`${service.address}/oauth2/userinfo`, {
@@ -199,9 +199,9 @@ describe('createOauth2Session', () => {
     [`${API} ${DEVICE}AAAAAAAAAA ${DEVICE}BBBBBBBBBB`, 'only one device'],
     [`${DEVICE}AAAAAAAAAA`, 'requires the client API scope'],
   ])('refuses the scope %j', async (scope, message) => {
-    const answer = await create(scope);
-    expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);
-    expect(answer.errors[0]?.message).toContain(message);
+    const response = await create(scope);
+    expect([codesOf(response), response.data]).toEqual([['BAD_USER_INPUT'], null]);
+    expect(response.errors[0]?.message).toContain(message);
     expect(await sessions()).toBe(0);
   });
 
@@ -269,8 +269,8 @@ describe('a session with a device', () => {
 
   test('is not created while the homeserver does not respond', async () => {
     await homeserver.setFault({ kind: 'refuse' });
-    const answer = await create(scope);
-    expect([codesOf(answer), answer.data, await sessions()]).toEqual([['HOMESERVER_UNAVAILABLE'], null, 0]);
+    const response = await create(scope);
+    expect([codesOf(response), response.data, await sessions()]).toEqual([['HOMESERVER_UNAVAILABLE'], null, 0]);
     expect(await events('session_started')).toEqual([]);
   });
 

@@ -109,9 +109,9 @@ test('allows the reset for ten minutes after a recent sign-in, and notifies the 
 test('requires reauthentication after an old sign-in (account-graphql 2.5, S-123)', async () => {
   const amira = await signedIn('amira');
   clock.advanceSeconds(10 * MINUTE + 1);
-  const answer = await amira.query(ALLOW, { userId: amiraId });
-  expect([answer.data, codesOf(answer)]).toEqual([null, ['REAUTH_REQUIRED']]);
-  expect(answer.errors[0]?.extensions).toMatchObject({
+  const response = await amira.query(ALLOW, { userId: amiraId });
+  expect([response.data, codesOf(response)]).toEqual([null, ['REAUTH_REQUIRED']]);
+  expect(response.errors[0]?.extensions).toMatchObject({
     maxAge: 600,
     reauthUrl: expect.stringMatching(/^\/reauth\?kind=manage_account&action=org\.chat\.cross_signing_reset$/),
   });
@@ -143,12 +143,12 @@ test.each([
   const before = await eventsAndMails();
   const amira = await signedIn('amira');
   await homeserver.setFault(fault);
-  const answer = await amira.query(ALLOW, { userId: amiraId });
-  expect([answer.status, answer.data, codesOf(answer)]).toEqual([200, null, ['HOMESERVER_UNAVAILABLE']]);
+  const response = await amira.query(ALLOW, { userId: amiraId });
+  expect([response.status, response.data, codesOf(response)]).toEqual([200, null, ['HOMESERVER_UNAVAILABLE']]);
   expect(await eventsAndMails()).toEqual(before);
 });
 
 test('is unavailable without a homeserver', async () => {
-  const answer = await (await signedIn('amira', alone)).query(ALLOW, { userId: amiraId });
-  expect(codesOf(answer)).toEqual(['NOT_SUPPORTED']);
+  const response = await (await signedIn('amira', alone)).query(ALLOW, { userId: amiraId });
+  expect(codesOf(response)).toEqual(['NOT_SUPPORTED']);
 });

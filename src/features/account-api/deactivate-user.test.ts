@@ -6,7 +6,7 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -65,12 +65,16 @@ const DEACTIVATE = `mutation DeactivateUser($hsErase: Boolean!, $password: Strin
   deactivateUser(input: { hsErase: $hsErase, password: $password }) { status user { id username deactivatedAt } }
 }`;
 
-async function deactivate(caller = here, password: string | null = PASSWORD, hsErase = false): Promise<GraphqlAnswer> {
+async function deactivate(
+  caller = here,
+  password: string | null = PASSWORD,
+  hsErase = false,
+): Promise<GraphqlResponse> {
   return await caller.query(DEACTIVATE, { hsErase, password });
 }
 
-function statusOf(answer: GraphqlAnswer): unknown {
-  return answer.errors.length > 0 ? codesOf(answer) : Object(answer.data).deactivateUser.status;
+function statusOf(response: GraphqlResponse): unknown {
+  return response.errors.length > 0 ? codesOf(response) : Object(response.data).deactivateUser.status;
 }
 
 function uuid(text = id): string {
@@ -126,8 +130,8 @@ describe('deactivateUser', () => {
     expect(await remains()).toEqual({
       ...{ emails: 1, passwords: 1, links: 1, consents: 1, browsers: 2, applications: 1, chats: 1 },
     });
-    const answer = await deactivate();
-    expect(answer.data).toEqual({
+    const response = await deactivate();
+    expect(response.data).toEqual({
       deactivateUser: {
         status: 'DEACTIVATED',
         user: { id: `user:${id}`, username, deactivatedAt: new Date(clock.now()).toISOString() },
@@ -253,8 +257,8 @@ describe('deactivateUser is refused', () => {
     ['a wrong password', 'wrong'],
     ['a password above the limit of bytes', 'x'.repeat(1025)],
   ])('with %s, and changes nothing (S-123)', async (_, password) => {
-    const answer = await deactivate(here, password);
-    expect(answer.data).toEqual({ deactivateUser: { status: 'INCORRECT_PASSWORD', user: null } });
+    const response = await deactivate(here, password);
+    expect(response.data).toEqual({ deactivateUser: { status: 'INCORRECT_PASSWORD', user: null } });
     expect([await isDeactivated(), await viewer(here)]).toEqual([false, 'User']);
   });
 
@@ -289,8 +293,8 @@ describe('deactivateUser is refused', () => {
   test('for accounts without a password after an old sign-in (account-graphql 2.5, S-123)', async () => {
     await dropPassword();
     clock.advanceSeconds(601);
-    const answer = await deactivate(here, 'whatever');
-    expect(answer.errors[0]?.extensions).toMatchObject({
+    const response = await deactivate(here, 'whatever');
+    expect(response.errors[0]?.extensions).toMatchObject({
       code: 'REAUTH_REQUIRED',
       maxAge: 600,
       reauthUrl: '/reauth?kind=manage_account&action=org.chat.account_deactivate',
@@ -325,9 +329,9 @@ describe('deactivateUser is refused', () => {
     try {
       const caller = new GraphqlClient(closed, {}, here.browser);
       for (const password of [PASSWORD, 'wrong', null]) {
-        const answer = await deactivate(caller, password);
-        expect([codesOf(answer), answer.data]).toEqual([['FEATURE_DISABLED'], null]);
-        expect(answer.errors[0]?.message).toContain('account.account_deactivation_allowed');
+        const response = await deactivate(caller, password);
+        expect([codesOf(response), response.data]).toEqual([['FEATURE_DISABLED'], null]);
+        expect(response.errors[0]?.message).toContain('account.account_deactivation_allowed');
       }
       expect(statusOf(await deactivate(new GraphqlClient(closed)))).toEqual(['UNAUTHENTICATED']);
       expect(await isDeactivated()).toBe(false);

@@ -158,8 +158,8 @@ describe('setDisplayName (account-graphql 5.3)', () => {
     homeserver.addUser('amira');
     const before = await stored();
     await homeserver.setFault(fault);
-    const answer = await amira.query(SET, { userId: amiraId, displayName: 'Lost' });
-    expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['HOMESERVER_UNAVAILABLE'], null]);
+    const response = await amira.query(SET, { userId: amiraId, displayName: 'Lost' });
+    expect([response.status, codesOf(response), response.data]).toEqual([200, ['HOMESERVER_UNAVAILABLE'], null]);
     expect(await stored()).toEqual(before);
   });
 
@@ -187,8 +187,8 @@ describe('setDisplayName (account-graphql 5.3)', () => {
 
   test('is disabled by account.displayname_change_allowed, except for administrators', async () => {
     const here = await GraphqlClient.signedIn(alone, 'amira', PASSWORD);
-    const answer = await here.query(SET, { userId: amiraId, displayName: 'Not allowed' });
-    expect(codesOf(answer)).toEqual(['FEATURE_DISABLED']);
+    const response = await here.query(SET, { userId: amiraId, displayName: 'Not allowed' });
+    expect(codesOf(response)).toEqual(['FEATURE_DISABLED']);
     const { data } = await here.query('{ siteConfig { displayNameChangeAllowed } }');
     expect(data).toEqual({ siteConfig: { displayNameChangeAllowed: false } });
     const root = await GraphqlClient.signedIn(alone, 'root', PASSWORD);

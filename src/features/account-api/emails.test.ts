@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { type ReceivedMail, startMails } from '#test/support/mails.ts';
 import { codeSentTo } from '#test/support/registering.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
@@ -14,7 +14,7 @@ const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 const clock = new FakeClock();
-let people = 0;
+let users = 0;
 
 const START = `mutation AddEmail($email: String!, $password: String, $language: String! = "en") {
   startEmailAuthentication(input: { email: $email, password: $password, language: $language }) {
@@ -49,7 +49,7 @@ async function start(settings: Readonly<Record<string, unknown>>, options: Servi
   );
 }
 
-interface Person {
+interface TestUser {
   readonly id: string;
   readonly username: string;
   /** The address that the account was created with. */
@@ -57,9 +57,9 @@ interface Person {
   readonly here: GraphqlClient;
 }
 
-async function person(of: TestService = service): Promise<Person> {
-  people += 1;
-  const username = `person${people}`;
+async function newUser(of: TestService = service): Promise<TestUser> {
+  users += 1;
+  const username = `person${users}`;
   const email = `${username}@mail.example`;
   const id = await of.registerUser(username, PASSWORD);
   await sql(
@@ -78,30 +78,34 @@ async function rows<Row extends object>(text: string, ...params: unknown[]): Pro
   return await sql<Row>(service.database, text, params);
 }
 
-async function emailsOf({ here }: Person): Promise<string[]> {
+async function emailsOf({ here }: TestUser): Promise<string[]> {
   const { data } = await here.query(EMAILS);
   const nodes: { email: string }[] = Object(data).viewer.emails.nodes;
   return nodes.map(({ email }) => email);
 }
 
-async function begin(someone: Person, email: string, more: object = {}) {
-  const answer = await someone.here.query(START, { email, password: PASSWORD, ...more });
-  return { answer, codes: codesOf(answer), ...Object(answer.data).startEmailAuthentication };
+async function begin(someone: TestUser, email: string, more: object = {}) {
+  const response = await someone.here.query(START, { email, password: PASSWORD, ...more });
+  return { answer: response, codes: codesOf(response), ...Object(response.data).startEmailAuthentication };
 }
 
 /** Starts an email authentication and waits for its email. */
-async function begun(someone: Person, email: string, of: TestService = service): Promise<{ id: string; code: string }> {
+async function begun(
+  someone: TestUser,
+  email: string,
+  of: TestService = service,
+): Promise<{ id: string; code: string }> {
   const { status, authentication } = await begin(someone, email);
   expect(status).toBe('STARTED');
   return { id: authentication.id, code: codeSentTo(email, await mails.deliver(of.core)) };
 }
 
-async function complete(someone: Person, id: string, code: string): Promise<unknown> {
-  const answer = await someone.here.query(COMPLETE, { id, code });
-  return Object(answer.data).completeEmailAuthentication?.status ?? codesOf(answer);
+async function complete(someone: TestUser, id: string, code: string): Promise<unknown> {
+  const response = await someone.here.query(COMPLETE, { id, code });
+  return Object(response.data).completeEmailAuthentication?.status ?? codesOf(response);
 }
 
-async function resend(someone: Person, id: string): Promise<unknown> {
+async function resend(someone: TestUser, id: string): Promise<unknown> {
   return Object((await someone.here.query(RESEND, { id })).data).resendEmailAuthenticationCode.status;
 }
 
@@ -110,11 +114,11 @@ function wrong(code: string): string {
 }
 
 const to = (arrived: readonly ReceivedMail[]): string[] => arrived.map((mail) => mail.to).toSorted();
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 describe('an email address', () => {
   test('accepts letters of any script, and belongs to one account in all its spellings (RFC 6531)', async () => {
-    const ada = await person();
+    const ada = await newUser();
     const { status, authentication } = await begin(ada, 'Zoë@Bücher.example');
     expect(status).toBe('STARTED');
     expect(authentication.email).toBe('Zoë@xn--bcher-kva.example');
@@ -129,7 +133,7 @@ describe('an email address', () => {
   test('is rejected with a reason once the mail server is known not to support its characters', async () => {
     const old = await startMails({ hideSMTPUTF8: true });
     const other = await start({ email: old.settings });
-    const ada = await person(other);
+    const ada = await newUser(other);
     await begin(ada, 'ada.second@mail.example');
     await old.deliver(other.core);
     expect(await begin(ada, 'zoë@mail.example')).toMatchObject({
@@ -141,7 +145,7 @@ describe('an email address', () => {
   });
 
   test('is added once its code is entered, and existing addresses are notified', async () => {
-    const ada = await person();
+    const ada = await newUser();
     const { status, violations, authentication } = await begin(ada, 'Ada.New@Mail.example');
     expect({ status, violations }).toEqual({ status: 'STARTED', violations: null });
     expect(authentication).toEqual({
@@ -191,7 +195,7 @@ describe('an email address', () => {
     ['with a local part of 65 characters', `${'x'.repeat(65)}@mail.example`, 'INVALID_EMAIL_ADDRESS'],
     ['that the operator does not want', 'someone@banned.example', 'DENIED'],
   ])('%s is rejected, and no mail is sent', async (_, email, status) => {
-    const bea = await person();
+    const bea = await newUser();
     const { status: given, violations, authentication } = await begin(bea, email);
     expect([given, authentication]).toEqual([status, null]);
     expect(violations).toEqual(status === 'DENIED' ? ['This email address cannot be used here.'] : null);
@@ -199,12 +203,12 @@ describe('an email address', () => {
   });
 
   test("already on the user's account is in use, ignoring case", async () => {
-    const cleo = await person();
+    const cleo = await newUser();
     expect((await begin(cleo, cleo.email.toUpperCase())).status).toBe('IN_USE');
   });
 
   test('of another account starts like any other, and is reported as in use after the right code', async () => {
-    const [dora, owner] = [await person(), await person()];
+    const [dora, owner] = [await newUser(), await newUser()];
     const { id, code } = await begun(dora, owner.email);
     expect(await complete(dora, id, wrong(code))).toBe('INVALID_CODE');
     expect(await complete(dora, id, code)).toBe('IN_USE');
@@ -224,7 +228,7 @@ describe('an email address', () => {
   ])(
     'resembling one of another account, by %s, is the same address or a separate mailbox (S-98)',
     async (_, twin, end) => {
-      const [guest, owner] = [await person(), await person()];
+      const [guest, owner] = [await newUser(), await newUser()];
       const { status, authentication } = await begin(guest, twin(owner.email));
       expect(status).toBe('STARTED');
       const [mail = expect.fail('no mail')] = await mails.deliver(service.core);
@@ -237,14 +241,15 @@ describe('an email address', () => {
   );
 
   test('gets at most three mails an hour, across all requesters (S-94)', async () => {
-    const asked = [];
-    for (let count = 0; count < 5; count += 1) asked.push((await begin(await person(), 'target@mail.example')).status);
-    expect(asked).toEqual(['STARTED', 'STARTED', 'STARTED', 'RATE_LIMITED', 'RATE_LIMITED']);
+    const requested = [];
+    for (let count = 0; count < 5; count += 1)
+      requested.push((await begin(await newUser(), 'target@mail.example')).status);
+    expect(requested).toEqual(['STARTED', 'STARTED', 'STARTED', 'RATE_LIMITED', 'RATE_LIMITED']);
     expect(to(await mails.deliver(service.core))).toEqual(Array.from({ length: 3 }, () => 'target@mail.example'));
   });
 
   test('is limited to twenty per account (security 3.10)', async () => {
-    const emil = await person();
+    const emil = await newUser();
     const [id, at] = [uuid(emil.id), new Date(clock.now())];
     await rows(
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -262,7 +267,7 @@ describe('an email address', () => {
   });
 
   test('gets mail in the requested language, the closest one, or English', async () => {
-    const fay = await person();
+    const fay = await newUser();
     const languages: (string | undefined)[] = [];
     for (const language of ['de-AT', 'tlh', 'fr']) {
       expect((await begin(fay, `fay-${language}@mail.example`, { language })).status).toBe('STARTED');
@@ -277,7 +282,7 @@ describe('an email address', () => {
   });
 
   test('proven by two accounts concurrently is added to one of them (S-99)', async () => {
-    const [one, other] = [await person(), await person()];
+    const [one, other] = [await newUser(), await newUser()];
     const [first, second] = [await begun(one, 'both@mail.example'), await begun(other, 'both@mail.example')];
     await mails.deliver(service.core);
     const outcomes = await Promise.all([
@@ -295,7 +300,7 @@ describe('an email address', () => {
       { like: service },
     );
     try {
-      const gus = await person(connected);
+      const gus = await newUser(connected);
       await rows('delete from queue_jobs');
       const { id, code } = await begun(gus, 'gus-new@mail.example', connected);
       expect(await complete(gus, id, code)).toBe('COMPLETED');
@@ -310,7 +315,7 @@ describe('an email address', () => {
 
 describe('a verification code', () => {
   test('works for five minutes, and is then reported as expired rather than wrong', async () => {
-    const hal = await person();
+    const hal = await newUser();
     const { id, code } = await begun(hal, 'hal-new@mail.example');
     clock.advanceSeconds(301);
     expect(await complete(hal, id, wrong(code))).toBe('INVALID_CODE');
@@ -324,7 +329,7 @@ describe('a verification code', () => {
   });
 
   test('can be resent twice at once, and allows ten attempts (S-91)', async () => {
-    const ida = await person();
+    const ida = await newUser();
     const { id, code } = await begun(ida, 'ida-new@mail.example');
     expect([await resend(ida, id), await resend(ida, id)]).toEqual(['RESENT', 'RATE_LIMITED']);
     const newer = codeSentTo('ida-new@mail.example', await mails.deliver(service.core));
@@ -336,7 +341,7 @@ describe('a verification code', () => {
   });
 
   test('stops working after thirty wrong attempts, or after an hour', async () => {
-    const jo = await person();
+    const jo = await newUser();
     const dead = await begun(jo, 'jo-dead@mail.example');
     for (let count = 0; count < 30; count += 1) {
       clock.advanceSeconds(60);
@@ -351,12 +356,12 @@ describe('a verification code', () => {
   });
 
   test('of another session is unknown, even to the same user (S-128)', async () => {
-    const kim = await person();
+    const kim = await newUser();
     const { id, code } = await begun(kim, 'kim-new@mail.example');
     const elsewhere = await GraphqlClient.signedIn(service, kim.username, PASSWORD);
     const absent = `user_email_authentication:${ABSENT}`;
     const read = 'query($id: ID!) { userEmailAuthentication(id: $id) { id } node(id: $id) { id } }';
-    for (const other of [elsewhere, (await person()).here, new GraphqlClient(service)]) {
+    for (const other of [elsewhere, (await newUser()).here, new GraphqlClient(service)]) {
       for (const [document, variables] of [
         [COMPLETE, { code }],
         [RESEND, {}],
@@ -374,7 +379,7 @@ describe('a verification code', () => {
   });
 
   test('of a sixth verification cancels the first', async () => {
-    const lea = await person();
+    const lea = await newUser();
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) {
       clock.advanceSeconds(1);
@@ -396,15 +401,15 @@ function codeSentToAny(arrived: readonly ReceivedMail[]): string {
 
 describe('starting a verification', () => {
   test('requires the password, checked before mails are counted, and counts as an authentication', async () => {
-    const mia = await person();
+    const mia = await newUser();
     clock.advanceSeconds(3600);
     for (const password of [undefined, null, '', 'wrong']) {
       expect((await begin(mia, 'mia-new@mail.example', { password })).status).toBe('INCORRECT_PASSWORD');
     }
     const cookie = mia.here.browser?.cookies.get('latchkey_session');
-    const { status, answer } = await begin(mia, 'mia-new@mail.example');
+    const { status, answer: response } = await begin(mia, 'mia-new@mail.example');
     expect(status).toBe('STARTED');
-    expect(answer.headers.get('set-cookie')).toMatch(/latchkey_session=/);
+    expect(response.headers.get('set-cookie')).toMatch(/latchkey_session=/);
     expect(cookie).toBeDefined();
     expect(
       await rows('select id from audit_events where kind = $1 and user_id = $2', 'reauthenticated', uuid(mia.id)),
@@ -426,7 +431,7 @@ describe('starting a verification', () => {
       { like: service },
     );
     try {
-      const nell = await person(strict);
+      const nell = await newUser(strict);
       for (let count = 0; count < 4; count += 1) {
         expect((await begin(nell, `nell${count}@mail.example`)).status).toBe('STARTED');
       }
@@ -443,22 +448,22 @@ describe('starting a verification', () => {
   });
 
   test('requires a recent sign-in for accounts without a password (account-graphql 2.5, S-123)', async () => {
-    const ola = await person();
+    const ola = await newUser();
     await rows('delete from user_passwords where user_id = $1', uuid(ola.id));
     expect((await begin(ola, 'ola-new@mail.example', { password: undefined })).status).toBe('STARTED');
     clock.advanceSeconds(600);
     expect((await begin(ola, 'ola-new@mail.example', { password: 'ignored' })).status).toBe('STARTED');
     clock.advanceSeconds(1);
-    const { answer, codes } = await begin(ola, 'ola-new@mail.example', { password: undefined });
-    expect([answer.status, answer.data, codes]).toEqual([200, null, ['REAUTH_REQUIRED']]);
-    expect(answer.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
+    const { answer: response, codes } = await begin(ola, 'ola-new@mail.example', { password: undefined });
+    expect([response.status, response.data, codes]).toEqual([200, null, ['REAUTH_REQUIRED']]);
+    expect(response.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
     await mails.deliver(service.core);
   });
 
   test('is refused where the feature is disabled', async () => {
     const off = await start({ account: { email_change_allowed: false } }, { like: service });
     try {
-      const pia = await person(off);
+      const pia = await newUser(off);
       expect((await begin(pia, 'pia-new@mail.example')).codes).toEqual(['FEATURE_DISABLED']);
       const id = `user_email_authentication:${ABSENT}`;
       expect(codesOf(await pia.here.query(COMPLETE, { id, code: '123456' }))).toEqual(['FEATURE_DISABLED']);
@@ -477,7 +482,7 @@ describe('starting a verification', () => {
 });
 
 test('one document checks one password or code, in any form (account-graphql 1.7, S-135)', async () => {
-  const quinn = await person();
+  const quinn = await newUser();
   const field = (name: string, code: string): string =>
     `${name}: completeEmailAuthentication(input: { id: "user_email_authentication:${ABSENT}", code: "${code}" }) { status }`;
   for (const document of [
@@ -485,8 +490,8 @@ test('one document checks one password or code, in any form (account-graphql 1.7
     `mutation { ${field('a', '1')} ...f } fragment f on Mutation { ${field('b', '2')} }`,
     `mutation { ${field('a', '1')} removeEmail(input: { userEmailId: "user_email:${ABSENT}" }) { status } }`,
   ]) {
-    const answer = await quinn.here.query(document);
-    expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+    const response = await quinn.here.query(document);
+    expect([codesOf(response), response.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
   }
   expect((await quinn.here.query(`mutation { ${field('a', '1')} }`)).data).toEqual({ a: { status: 'INVALID_CODE' } });
 });

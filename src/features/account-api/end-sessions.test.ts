@@ -4,7 +4,7 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
@@ -59,7 +59,7 @@ async function lastOauth2Session(caller: GraphqlClient): Promise<string> {
   return Object(data).viewer.oauth2Sessions.nodes[0].id;
 }
 
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 test('ends another browser session immediately and permanently', async () => {
   const [here, there] = [await signedIn('jonas'), await signedIn('jonas')];
@@ -164,8 +164,8 @@ test.each([
   const [one, other] = [await signedIn('jonas'), await signedIn('jonas')];
   const id = await newSession(kind, other);
   const before = await endingsOf(id);
-  const answers = await Promise.all([one, one, one, one].map((caller) => caller.query(document, { id })));
-  const ended = answers.map(({ data }) => Object.values(Object(data))[0]);
+  const responses = await Promise.all([one, one, one, one].map((caller) => caller.query(document, { id })));
+  const ended = responses.map(({ data }) => Object.values(Object(data))[0]);
   const session = { id, state: 'FINISHED', finishedAt: new Date(clock.now()).toISOString() };
   expect(ended).toEqual(Array.from({ length: 4 }, () => ({ status: 'ENDED', [member]: session })));
   expect([before, await endingsOf(id)]).toEqual([0, 1]);
@@ -241,8 +241,8 @@ test.each([
   ['with an unknown token', 'Bearer mat_x', 401, 'INVALID_TOKEN'],
   ['that is empty', 'Bearer ', 401, 'INVALID_TOKEN'],
 ])('rejects credentials %s, without falling back to the cookie', async (_, authorization, status, code) => {
-  const answer = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');
-  expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
+  const response = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');
+  expect([response.status, codesOf(response), response.data]).toEqual([status, [code], undefined]);
   // Nothing is parsed before the caller is identified.
   expect(service.logLines().at(-1)).not.toContain('graphql.operation');
 });
@@ -250,11 +250,11 @@ test.each([
 test('names the missing scope to a token that lacks it', async () => {
   const karla = await signedIn('karla');
   const { accessToken } = await client.signIn(karla.browser ?? expect.fail('no browser'), 'openid');
-  const answer = await new GraphqlClient(service, { authorization: `Bearer ${accessToken}` }).query('{ __typename }');
-  expect([answer.status, codesOf(answer), answer.headers.get('www-authenticate')]).toEqual([
+  const response = await new GraphqlClient(service, { authorization: `Bearer ${accessToken}` }).query('{ __typename }');
+  expect([response.status, codesOf(response), response.headers.get('www-authenticate')]).toEqual([
     403,
     ['INSUFFICIENT_SCOPE'],
     'Bearer error="insufficient_scope", scope="urn:mas:graphql:*"',
   ]);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
 });

@@ -8,15 +8,15 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { ERRORS } from '#vocabulary/errors.ts';
 import { complexityOf } from './complexity.ts';
 import { AccountContext } from './context/account-context.ts';
-import { AnswerSize, measureFields } from './context/answer-size.ts';
 import { type Caller, type CallerDeps, identifyCaller } from './context/caller.ts';
 import { Deadline, limitFieldsByDeadline } from './context/deadline.ts';
 import { refusal } from './context/graphql-refusal.ts';
+import { measureFields, ResponseSize } from './context/response-size.ts';
 import { TimelyDatabase } from './context/timely-database.ts';
 import { isCrossSite } from './cross-site.ts';
 import { Documents, MAX_ERRORS, type ParsedDocument } from './documents.ts';
 import { graphqlCode } from './error-format.ts';
-import { IntrospectionAnswers, isIntrospection } from './introspection-answers.ts';
+import { IntrospectionResponses, isIntrospection } from './introspection-responses.ts';
 import { type Payload, readGet, readPost } from './payload.ts';
 import { acceptsGraphqlType, graphqlResponse, graphqlTextResponse } from './response.ts';
 import { buildAccountSchema } from './schema/schema.ts';
@@ -32,7 +32,7 @@ export class GraphqlEndpoint {
   readonly #deps: CallerDeps;
   readonly #schema = buildAccountSchema();
   readonly #documents: Documents;
-  readonly #introspections = new IntrospectionAnswers();
+  readonly #introspections = new IntrospectionResponses();
 
   constructor(deps: CallerDeps) {
     this.#deps = deps;
@@ -111,11 +111,11 @@ export class GraphqlEndpoint {
     const introspection = isIntrospection(operation)
       ? { text: payload.document, operation, variables: known.coerced }
       : undefined;
-    const answered = introspection && this.#introspections.find(introspection);
-    if (answered !== undefined) return graphqlTextResponse(200, answered, context.headers.accept);
+    const responded = introspection && this.#introspections.find(introspection);
+    if (responded !== undefined) return graphqlTextResponse(200, responded, context.headers.accept);
     const { core: shared } = this.#deps;
     const deadline = new Deadline(shared.config.graphql.timeoutSeconds);
-    const answerSize = new AnswerSize(caller.kind === 'anonymous');
+    const responseSize = new ResponseSize(caller.kind === 'anonymous');
     const isMutation = operation.operation === 'mutation';
     const core = isMutation ? { ...shared, database: new TimelyDatabase(shared.database, deadline) } : shared;
     try {
@@ -124,9 +124,16 @@ export class GraphqlEndpoint {
         document,
         operationName: operation.name?.value ?? null,
         variableValues: payload.variables,
-        contextValue: new AccountContext({ ...this.#deps, core, request: context, caller, deadline, answerSize }),
+        contextValue: new AccountContext({
+          ...this.#deps,
+          core,
+          request: context,
+          caller,
+          deadline,
+          answerSize: responseSize,
+        }),
       });
-      if (answerSize.isExceeded && !isMutation) return this.#answerTooLarge(context, answerSize);
+      if (responseSize.isExceeded && !isMutation) return this.#answerTooLarge(context, responseSize);
       const body = errors.length === 0 ? { data } : { errors: this.#format(context, errors), data };
       const text = JSON.stringify(body);
       if (introspection !== undefined && errors.length === 0) this.#introspections.keep(introspection, text);
@@ -140,7 +147,7 @@ export class GraphqlEndpoint {
    * Replaces an oversized query result, whose partial data is useless. A mutation's result is kept, because it says
    * what changed.
    */
-  #answerTooLarge(context: RequestContext, { refusal: problem }: AnswerSize): HttpResponse {
+  #answerTooLarge(context: RequestContext, { refusal: problem }: ResponseSize): HttpResponse {
     const body = { errors: this.#format(context, [problem]), data: null };
     return graphqlResponse(200, body, context.headers.accept);
   }

@@ -17,8 +17,8 @@ const clock = new FakeClock();
 let count = 0;
 /** A new user for each test. */
 let username: string;
-let personId: string;
-let person: GraphqlClient;
+let userId: string;
+let user: GraphqlClient;
 
 function settings(account: Record<string, unknown> = {}) {
   return {
@@ -34,8 +34,8 @@ const service = await sharedByTests(startService(settings(), { clock }));
 beforeEach(async () => {
   count += 1;
   username = `person${count}`;
-  personId = toUuid(parseId(await service.registerUser(username, PASSWORD)) ?? expect.fail('no id'));
-  person = await GraphqlClient.signedIn(service, username, PASSWORD);
+  userId = toUuid(parseId(await service.registerUser(username, PASSWORD)) ?? expect.fail('no id'));
+  user = await GraphqlClient.signedIn(service, username, PASSWORD);
 });
 
 const START = 'mutation StartTotpEnrolment { startTotpEnrolment { status enrolmentId secret otpauthUrl expiresAt } }';
@@ -50,9 +50,9 @@ const SHOWN = `{ viewer { ... on User {
 
 /** Returns the payload of a mutation, or its error codes. */
 async function run(caller: GraphqlClient, document: string, variables = {}): Promise<Record<string, unknown>> {
-  const answer = await caller.query(document, variables);
-  if (answer.errors.length > 0) return { refused: codesOf(answer) };
-  return Object(Object.values(Object(answer.data))[0]);
+  const response = await caller.query(document, variables);
+  if (response.errors.length > 0) return { refused: codesOf(response) };
+  return Object(Object.values(Object(response.data))[0]);
 }
 
 interface Started {
@@ -60,14 +60,14 @@ interface Started {
   readonly secret: string;
 }
 
-async function start(caller = person): Promise<Started> {
+async function start(caller = user): Promise<Started> {
   const { status, enrolmentId, secret } = await run(caller, START);
   expect(status).toBe('STARTED');
   return { enrolmentId: String(enrolmentId), secret: String(secret) };
 }
 
 /** @param away offset from the current time step */
-const complete = ({ enrolmentId, secret }: Started, away = 0, caller = person) =>
+const complete = ({ enrolmentId, secret }: Started, away = 0, caller = user) =>
   run(caller, COMPLETE, { enrolmentId, code: codeOfApp(secret, clock.now(), away) });
 
 async function enrol(): Promise<readonly string[]> {
@@ -77,7 +77,7 @@ async function enrol(): Promise<readonly string[]> {
 }
 
 async function shown(): Promise<unknown> {
-  const { data } = await person.query(SHOWN);
+  const { data } = await user.query(SHOWN);
   return Object(data).viewer;
 }
 
@@ -86,13 +86,13 @@ async function events(): Promise<unknown> {
     service.database,
     `select kind, host(ip) as ip from audit_events
       where user_id = $1::uuid and (kind like 'totp%' or kind like 'recovery_code%') order by created_at, kind desc`,
-    [personId],
+    [userId],
   );
 }
 
 test('sets up an authenticator app with a code, and shows the recovery codes once (account-graphql 7.2)', async () => {
   expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
-  const started = await run(person, START);
+  const started = await run(user, START);
   const secret = String(started['secret']);
   expect(started).toMatchObject({
     status: 'STARTED',
@@ -113,7 +113,7 @@ test('sets up an authenticator app with a code, and shows the recovery codes onc
     recoveryCodes: { createdAt: new Date(clock.now()).toISOString(), total: 10, remaining: 10 },
     loginMethods: ['PASSWORD'],
   });
-  expect(await run(person, START)).toMatchObject({ status: 'ALREADY_ENROLLED', secret: null, enrolmentId: null });
+  expect(await run(user, START)).toMatchObject({ status: 'ALREADY_ENROLLED', secret: null, enrolmentId: null });
   expect(await events()).toEqual([{ kind: 'totp_added', ip: '127.0.0.1' }]);
 });
 
@@ -121,9 +121,7 @@ test('five wrong codes end the setup, even when concurrent, and the right one is
   const started = await start();
   const { enrolmentId, secret } = started;
   const wrong = codeOfApp(secret, clock.now(), 5);
-  const tries = await Promise.all(
-    Array.from({ length: 12 }, () => run(person, COMPLETE, { enrolmentId, code: wrong })),
-  );
+  const tries = await Promise.all(Array.from({ length: 12 }, () => run(user, COMPLETE, { enrolmentId, code: wrong })));
   const statuses = tries.map(({ status }) => status);
   expect(statuses.filter((status) => status === 'INVALID_CODE')).toHaveLength(5);
   expect(statuses.filter((status) => status === 'RATE_LIMITED')).toHaveLength(7);
@@ -131,7 +129,7 @@ test('five wrong codes end the setup, even when concurrent, and the right one is
   // Malformed codes do not count as attempts, and a new enrollment starts with a new counter.
   const again = await start();
   for (const code of ['', '12345', 'abcdef'])
-    expect(await run(person, COMPLETE, { enrolmentId: again.enrolmentId, code })).toMatchObject({
+    expect(await run(user, COMPLETE, { enrolmentId: again.enrolmentId, code })).toMatchObject({
       status: 'INVALID_CODE',
     });
   expect(await complete(again)).toMatchObject({ status: 'ENROLLED' });
@@ -142,11 +140,11 @@ test('a setup expires after ten minutes, and replaces an earlier one of the same
   clock.advanceSeconds(600);
   expect(await complete(late)).toEqual({ status: 'EXPIRED', recoveryCodes: null });
   const node = 'query ($id: ID!) { node(id: $id) { id } }';
-  expect((await person.query(node, { id: late.enrolmentId })).data).toEqual({ node: null });
+  expect((await user.query(node, { id: late.enrolmentId })).data).toEqual({ node: null });
   const former = await start();
   const newer = await start();
   expect(await complete(former)).toMatchObject({ status: 'EXPIRED' });
-  expect((await person.query(node, { id: newer.enrolmentId })).data).toEqual({ node: { id: newer.enrolmentId } });
+  expect((await user.query(node, { id: newer.enrolmentId })).data).toEqual({ node: { id: newer.enrolmentId } });
   expect(await complete(newer)).toMatchObject({ status: 'ENROLLED' });
 });
 
@@ -165,7 +163,7 @@ test('of two browsers setting up an app concurrently one succeeds, and the other
   const [mine, theirs] = [await start(), await start(second)];
   const ended = await Promise.all([complete(mine), complete(mine), complete(theirs, 0, second)]);
   expect(ended.map(({ status }) => status).sort()).toEqual(['ENROLLED', 'EXPIRED', 'EXPIRED']);
-  await run(person, REMOVE);
+  await run(user, REMOVE);
   expect(await complete(mine, 1)).toMatchObject({ status: 'EXPIRED' });
   expect(await complete(theirs, 1, second)).toMatchObject({ status: 'EXPIRED' });
 });
@@ -188,24 +186,24 @@ test('removing the app cancels a pending setup, so that it cannot be restored', 
     service.database,
     `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
      select s.id, s.user_id, s.id, '', $2::timestamptz from user_sessions s where s.user_id = $1::uuid`,
-    [personId, new Date(clock.now())],
+    [userId, new Date(clock.now())],
   );
   expect(await run(second, REMOVE)).toEqual({ status: 'REMOVED' });
-  expect(
-    await sql(service.database, 'select id from user_totp_enrolments where user_id = $1::uuid', [personId]),
-  ).toEqual([]);
+  expect(await sql(service.database, 'select id from user_totp_enrolments where user_id = $1::uuid', [userId])).toEqual(
+    [],
+  );
 });
 
 test('removes the app with its recovery codes, and records it', async () => {
-  expect(await run(person, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
+  expect(await run(user, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
   await enrol();
   clock.advanceSeconds(60);
-  expect(await run(person, REMOVE)).toEqual({ status: 'REMOVED' });
+  expect(await run(user, REMOVE)).toEqual({ status: 'REMOVED' });
   expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
-  expect(
-    await sql(service.database, 'select id from user_recovery_codes where user_id = $1::uuid', [personId]),
-  ).toEqual([]);
-  expect(await run(person, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
+  expect(await sql(service.database, 'select id from user_recovery_codes where user_id = $1::uuid', [userId])).toEqual(
+    [],
+  );
+  expect(await run(user, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
   expect(await events()).toEqual([
     { kind: 'totp_added', ip: '127.0.0.1' },
     { kind: 'totp_removed', ip: '127.0.0.1' },
@@ -213,10 +211,10 @@ test('removes the app with its recovery codes, and records it', async () => {
 });
 
 test('new recovery codes replace the previous ones', async () => {
-  expect(await run(person, REGENERATE)).toEqual({ status: 'NOT_ENROLLED', recoveryCodes: null });
+  expect(await run(user, REGENERATE)).toEqual({ status: 'NOT_ENROLLED', recoveryCodes: null });
   const former = await enrol();
   clock.advanceSeconds(60);
-  const { status, recoveryCodes } = await run(person, REGENERATE);
+  const { status, recoveryCodes } = await run(user, REGENERATE);
   expect(status).toBe('GENERATED');
   expect(recoveryCodes).toEqual(Array(10).fill(expect.stringMatching(RECOVERY_CODE)));
   expect(Array.isArray(recoveryCodes) && recoveryCodes.filter((code) => former.includes(code))).toEqual([]);
@@ -224,7 +222,7 @@ test('new recovery codes replace the previous ones', async () => {
     recoveryCodes: { createdAt: new Date(clock.now()).toISOString(), total: 10, remaining: 10 },
   });
   // Concurrent calls leave a single set of codes.
-  await Promise.all(Array.from({ length: 5 }, () => run(person, REGENERATE)));
+  await Promise.all(Array.from({ length: 5 }, () => run(user, REGENERATE)));
   expect(await shown()).toMatchObject({ recoveryCodes: { total: 10, remaining: 10 } });
   expect(await events()).toContainEqual({ kind: 'recovery_codes_generated', ip: '127.0.0.1' });
 });
@@ -234,7 +232,7 @@ test('each change requires a recent sign-in (R-32), which protects an unattended
   clock.advanceSeconds(601);
   const before = await shown();
   for (const document of [START, REMOVE, REGENERATE])
-    expect(await run(person, document)).toEqual({ refused: ['REAUTH_REQUIRED'] });
+    expect(await run(user, document)).toEqual({ refused: ['REAUTH_REQUIRED'] });
   expect(await shown()).toEqual(before);
 });
 
@@ -242,7 +240,7 @@ test('requires a browser session, and changes one factor per request', async () 
   const anonymous = new GraphqlClient(service);
   for (const document of [START, REMOVE, REGENERATE])
     expect(await run(anonymous, document)).toEqual({ refused: ['UNAUTHENTICATED'] });
-  const twice = await person.query('mutation { a: startTotpEnrolment { status } b: removeTotp { status } }');
+  const twice = await user.query('mutation { a: startTotpEnrolment { status } b: removeTotp { status } }');
   expect(codesOf(twice)).toEqual(['QUERY_TOO_COMPLEX']);
 });
 
@@ -251,16 +249,16 @@ test('notifies the user of each change by email, in the language of the page', a
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
      values ($1::uuid, $1::uuid, $1::text || '@mail.example', $1::text, now())`,
-    [personId],
+    [userId],
   );
   await enrol();
-  await run(person, REGENERATE);
-  await run(person, REMOVE);
+  await run(user, REGENERATE);
+  await run(user, REMOVE);
   const changes = await sql<{ change: string; language: string }>(
     service.database,
     `select payload -> 'detail' ->> 'change' as change, payload ->> 'language' as language
        from queue_jobs where payload ->> 'user_id' = $1 and payload ->> 'notice' = 'factor_changed'`,
-    [personId],
+    [userId],
   );
   expect(changes.map(({ change }) => change).sort()).toEqual([
     'recovery_codes_generated',
@@ -276,10 +274,10 @@ test('where a second factor is required, password users cannot remove the app', 
   await complete({ enrolmentId, secret });
   // Both services share the same sessions.
   const browser = new Browser({ listener: strict.address, publicBase: strict.publicBase });
-  for (const [name, value] of person.browser?.cookies ?? []) browser.cookies.set(name, value);
+  for (const [name, value] of user.browser?.cookies ?? []) browser.cookies.set(name, value);
   const there = new GraphqlClient(strict, {}, browser);
   expect(await run(there, REMOVE)).toEqual({ status: 'REQUIRED_BY_POLICY' });
-  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [personId]);
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [userId]);
   expect(await run(there, REMOVE)).toEqual({ status: 'REMOVED' });
   await strict.stop();
 });
@@ -287,10 +285,10 @@ test('where a second factor is required, password users cannot remove the app', 
 test('deactivation deletes the app and the recovery codes (S-133)', async () => {
   await enrol();
   const gone = `mutation { deactivateUser(input: { hsErase: false, password: "${PASSWORD}" }) { status } }`;
-  expect(await run(person, gone)).toMatchObject({ status: 'DEACTIVATED' });
+  expect(await run(user, gone)).toMatchObject({ status: 'DEACTIVATED' });
   const left = `select id from user_totp_secrets where user_id = $1::uuid
     union all select id from user_recovery_codes where user_id = $1::uuid`;
-  expect(await sql(service.database, left, [personId])).toEqual([]);
+  expect(await sql(service.database, left, [userId])).toEqual([]);
 });
 
 test('with account.totp_enabled off, apps cannot be set up but can be removed', async () => {

@@ -17,8 +17,8 @@ let passwordless: TestService;
 let without: TestService;
 let count = 0;
 /** A new user for each test. */
-let person: GraphqlClient;
-let personId: string;
+let user: GraphqlClient;
+let userId: string;
 
 beforeAll(async () => {
   const settings = (passwords: boolean, passkeys: boolean) => ({
@@ -39,8 +39,8 @@ afterAll(async () => {
 
 beforeEach(async () => {
   count += 1;
-  personId = await service.registerUser(`person${count}`, PASSWORD);
-  person = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
+  userId = await service.registerUser(`person${count}`, PASSWORD);
+  user = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
 });
 
 const START = `mutation StartPasskeyRegistration($input: StartPasskeyRegistrationInput!) {
@@ -68,7 +68,7 @@ async function run(caller: GraphqlClient, query: string, variables: object) {
   return Object(result);
 }
 
-async function start(caller = person) {
+async function start(caller = user) {
   return await run(caller, START, { input: {} });
 }
 
@@ -76,7 +76,7 @@ async function complete(
   authenticator: PasskeyAuthenticator,
   wrong: Deviations & { readonly name?: string } = {},
   started: { challengeId: string; options: { challenge: string; user: { id: string } } } | undefined = undefined,
-  caller = person,
+  caller = user,
 ) {
   const { challengeId, options } = started ?? (await start(caller));
   const response = authenticator.create(options, wrong);
@@ -85,13 +85,13 @@ async function complete(
 
 const authenticator = (): PasskeyAuthenticator => new PasskeyAuthenticator(BASE);
 
-async function list(caller = person) {
+async function list(caller = user) {
   const { data } = await caller.query(LIST);
   return Object(data);
 }
 
 async function dropPassword(): Promise<void> {
-  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(personId)]);
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(userId)]);
 }
 
 /** Inserts passkeys directly, bypassing all rules. */
@@ -102,7 +102,7 @@ async function addPasskeys(many: number): Promise<string[]> {
       service.database,
       `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
        values ($1::text::uuid, $2::uuid, decode(replace($1::text, '-', ''), 'hex'), ''::bytea, 0, '{}', false, 'Key', $3::timestamptz)`,
-      [toUuid(id), uuid(personId), new Date(clock.now())],
+      [toUuid(id), uuid(userId), new Date(clock.now())],
     );
   }
   return ids.map((id) => `passkey:${id}`);
@@ -113,7 +113,7 @@ test('creates options as defined by WebAuthn Level 3', async () => {
   const { status, challengeId, options } = await start();
   expect(status).toBe('STARTED');
   expect(challengeId).toMatch(/^passkey_challenge:/);
-  const idOfUser = Buffer.from(uuid(personId).replaceAll('-', ''), 'hex').toString('base64url');
+  const idOfUser = Buffer.from(uuid(userId).replaceAll('-', ''), 'hex').toString('base64url');
   expect(options).toEqual({
     rp: { id: 'auth.example.org', name: expect.any(String) },
     user: { id: idOfUser, name: `person${count}`, displayName: `person${count}` },
@@ -133,8 +133,8 @@ test('creates options as defined by WebAuthn Level 3', async () => {
 });
 
 test.each(['P-256', 'Ed25519', 'RSA'] as const)('adds a passkey with a key of the kind %s', async (kind) => {
-  const answer = await complete(new PasskeyAuthenticator(BASE, kind), { name: '  My key ', isBackedUp: false });
-  expect(answer).toMatchObject({
+  const response = await complete(new PasskeyAuthenticator(BASE, kind), { name: '  My key ', isBackedUp: false });
+  expect(response).toMatchObject({
     status: 'ADDED',
     passkey: {
       name: 'My key',
@@ -156,14 +156,14 @@ test('adding and removing a passkey records an event and sends an email', async 
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
      values (gen_random_uuid(), $1::uuid, $2::text, $2::text, now())`,
-    [uuid(personId), `person${count}@mail.example`],
+    [uuid(userId), `person${count}@mail.example`],
   );
   const { passkey } = await complete(authenticator(), { name: 'My key' });
-  expect(await run(person, REMOVE, { id: passkey.id })).toEqual({ status: 'REMOVED' });
+  expect(await run(user, REMOVE, { id: passkey.id })).toEqual({ status: 'REMOVED' });
   const events = await sql(
     service.database,
     `select kind, detail from audit_events where user_id = $1::uuid and kind like 'passkey%' order by kind`,
-    [uuid(personId)],
+    [uuid(userId)],
   );
   expect(events).toEqual([
     { kind: 'passkey_added', detail: { passkey: 'My key' } },
@@ -173,7 +173,7 @@ test('adding and removing a passkey records an event and sends an email', async 
     service.database,
     `select payload ->> 'notice' as notice, payload -> 'detail' as detail from queue_jobs
       where payload ->> 'user_id' = $1 and payload ->> 'notice' = 'factor_changed' order by id`,
-    [uuid(personId)],
+    [uuid(userId)],
   );
   expect(mails).toHaveLength(2);
   expect(mails).toContainEqual({ notice: 'factor_changed', detail: { change: 'passkey_added', passkey: 'My key' } });
@@ -188,7 +188,7 @@ test('names an unnamed passkey after its authenticator, otherwise after the brow
     aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d',
   });
   const linux = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-  const unknown = await complete(authenticator(), { name: ' ' }, undefined, person.with({ 'user-agent': linux }));
+  const unknown = await complete(authenticator(), { name: ' ' }, undefined, user.with({ 'user-agent': linux }));
   expect(unknown.passkey.name).toBe('Firefox, Linux');
 });
 
@@ -227,7 +227,7 @@ test.each<[string, Deviations]>([
 
 test.each([7, 'text', [], {}, { response: null }])('rejects %j in place of a passkey', async (response) => {
   const { challengeId } = await start();
-  expect(await run(person, COMPLETE, { challengeId, response })).toEqual({ status: 'INVALID_RESPONSE', passkey: null });
+  expect(await run(user, COMPLETE, { challengeId, response })).toEqual({ status: 'INVALID_RESPONSE', passkey: null });
 });
 
 test('a credential belongs to one account', async () => {
@@ -242,8 +242,8 @@ test('a credential belongs to one account', async () => {
 test('limits an account to twenty passkeys, even when two are added concurrently', async () => {
   await addPasskeys(19);
   const begun = [await start(), await start()];
-  const answers = await Promise.all(begun.map((each) => complete(authenticator(), {}, each)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual(['ADDED', 'LIMIT_REACHED']);
+  const responses = await Promise.all(begun.map((each) => complete(authenticator(), {}, each)));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual(['ADDED', 'LIMIT_REACHED']);
   expect(await start()).toEqual({ status: 'LIMIT_REACHED', challengeId: null, options: null });
   expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 20 } } });
 });
@@ -255,9 +255,9 @@ test('adding and removing require a recent authentication, renaming does not', a
     [START, { input: {} }],
     [REMOVE, { id }],
   ] as const) {
-    expect(codesOf(await person.query(query, variables))).toEqual(['REAUTH_REQUIRED']);
+    expect(codesOf(await user.query(query, variables))).toEqual(['REAUTH_REQUIRED']);
   }
-  expect(await run(person, RENAME, { id, name: 'Blue key' })).toEqual({
+  expect(await run(user, RENAME, { id, name: 'Blue key' })).toEqual({
     status: 'UPDATED',
     passkey: { name: 'Blue key' },
   });
@@ -265,7 +265,7 @@ test('adding and removing require a recent authentication, renaming does not', a
 
 test.each(['', '   ', 'x'.repeat(101), 'a\nb'])('rejects the name %j', async (name) => {
   const [id] = await addPasskeys(1);
-  expect(codesOf(await person.query(RENAME, { id, name }))).toEqual(['BAD_USER_INPUT']);
+  expect(codesOf(await user.query(RENAME, { id, name }))).toEqual(['BAD_USER_INPUT']);
 });
 
 test('does not find passkeys of other users', async () => {
@@ -282,22 +282,22 @@ test('does not find passkeys of other users', async () => {
 
 test('keeps the last sign-in method: a password counts, unless passwords are disabled', async () => {
   const [id] = await addPasskeys(1);
-  const switched = new GraphqlClient(passwordless, {}, person.browser);
+  const switched = new GraphqlClient(passwordless, {}, user.browser);
   expect(await list(switched)).toMatchObject({ viewer: { loginMethods: ['PASSKEY'] } });
   expect(await run(switched, REMOVE, { id })).toEqual({ status: 'LAST_LOGIN_METHOD' });
-  expect(await run(person, REMOVE, { id })).toEqual({ status: 'REMOVED' });
+  expect(await run(user, REMOVE, { id })).toEqual({ status: 'REMOVED' });
 });
 
 test('of two passkeys that are the only sign-in methods, two concurrent removals take one (security S-101)', async () => {
   await dropPassword();
   const ids = await addPasskeys(2);
-  const answers = await Promise.all(ids.map((id) => run(person, REMOVE, { id })));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual(['LAST_LOGIN_METHOD', 'REMOVED']);
+  const responses = await Promise.all(ids.map((id) => run(user, REMOVE, { id })));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual(['LAST_LOGIN_METHOD', 'REMOVED']);
 });
 
 test('where passkeys are disabled, none can be added and none counts as a sign-in method', async () => {
   await addPasskeys(1);
-  const switched = new GraphqlClient(without, {}, person.browser);
+  const switched = new GraphqlClient(without, {}, user.browser);
   expect(await start(switched)).toEqual({ status: 'DISABLED', challengeId: null, options: null });
   expect(await list(switched)).toMatchObject({
     viewer: { loginMethods: ['PASSWORD'] },
@@ -308,12 +308,12 @@ test('where passkeys are disabled, none can be added and none counts as a sign-i
 test('deactivating the account deletes its passkeys', async () => {
   await addPasskeys(2);
   await run(
-    person,
+    user,
     'mutation ($password: String) { deactivateUser(input: { hsErase: false, password: $password }) { status } }',
     {
       password: PASSWORD,
     },
   );
-  const left = await sql(service.database, 'select from user_passkeys where user_id = $1::uuid', [uuid(personId)]);
+  const left = await sql(service.database, 'select from user_passkeys where user_id = $1::uuid', [uuid(userId)]);
   expect(left).toEqual([]);
 });

@@ -56,8 +56,8 @@ describe('GET /graphql/playground', () => {
     ['POST', 405],
   ])('%s returns %d', async (method, status) => {
     service = await startService({});
-    const answer = await fetch(service.address + PATH, { method });
-    expect(answer.status).toBe(status);
+    const response = await fetch(service.address + PATH, { method });
+    expect(response.status).toBe(status);
   });
 
   test('returns 404 where it is disabled', async () => {

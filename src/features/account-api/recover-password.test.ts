@@ -4,7 +4,7 @@ import { Browser } from '#test/support/browser.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
@@ -21,7 +21,7 @@ let strengthWorker: URL;
 let mails: Mails;
 let settings: Readonly<Record<string, unknown>>;
 let service: TestService;
-let people = 0;
+let users = 0;
 
 beforeAll(async () => {
   strengthWorker = await bundleWorker(STRENGTH_WORKER);
@@ -56,14 +56,14 @@ async function withService(more: Readonly<Record<string, unknown>>, work: (at: T
   }
 }
 
-interface Person {
+interface TestUser {
   readonly username: string;
   readonly email: string;
 }
 
-async function person(): Promise<Person> {
-  people += 1;
-  const username = `pinar${people}`;
+async function newUser(): Promise<TestUser> {
+  users += 1;
+  const username = `pinar${users}`;
   const email = `${username}@mail.example`;
   const { database, core } = service;
   await insertTestAccount(database, { username, email, password: OLD }, { hasher: core.hasher, now: clock.now() });
@@ -77,7 +77,7 @@ function browserAt(at = service): Browser {
 }
 
 /** Returns the ticket from the recovery email to this user. */
-async function ticketFor({ email }: Person): Promise<string> {
+async function ticketFor({ email }: TestUser): Promise<string> {
   const browser = browserAt();
   await browser.get('/recover');
   await browser.submit({ email }, { action: '/recover' });
@@ -107,24 +107,24 @@ async function look(ticket: string, caller = visitor()): Promise<unknown> {
   return Object((await caller.query(LOOK, { ticket })).data).userRecoveryTicket;
 }
 
-async function recover(ticket: string, caller = visitor(), more: object = {}): Promise<GraphqlAnswer> {
+async function recover(ticket: string, caller = visitor(), more: object = {}): Promise<GraphqlResponse> {
   return await caller.query(RECOVER, { ticket, newPassword: NEW, ...more });
 }
 
-function statusOf({ data, errors }: GraphqlAnswer): unknown {
+function statusOf({ data, errors }: GraphqlResponse): unknown {
   if (errors.length > 0) return errors.map(({ extensions }) => extensions['code']);
   const { setPasswordByRecovery, resendRecoveryEmail } = Object(data);
   return (setPasswordByRecovery ?? resendRecoveryEmail).status;
 }
 
-async function isGood({ username }: Person, password: string): Promise<boolean> {
+async function isGood({ username }: TestUser, password: string): Promise<boolean> {
   const browser = browserAt();
   await browser.get('/login');
   await browser.submit({ username, password });
   return browser.shown.status === 303;
 }
 
-async function run(text: string, { email }: Person): Promise<void> {
+async function run(text: string, { email }: TestUser): Promise<void> {
   await sql(service.database, text.replaceAll('OWNER', '(select user_id from user_emails where email = $1::text)'), [
     email,
   ]);
@@ -132,7 +132,7 @@ async function run(text: string, { email }: Person): Promise<void> {
 
 describe('userRecoveryTicket (account-graphql 4.4)', () => {
   test('describes the ticket to its holder without consuming it, and is not readable as a node', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     const expected = {
       id: expect.stringMatching(/^user_recovery_ticket:[0-9A-HJKMNP-TV-Z]{26}$/),
@@ -151,13 +151,13 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
   });
 
   test('is case-sensitive', async () => {
-    const ticket = await ticketFor(await person());
+    const ticket = await ticketFor(await newUser());
     const swapped = [...ticket].map((sign) => (sign === sign.toUpperCase() ? sign.toLowerCase() : sign.toUpperCase()));
     expect(await look(swapped.join(''))).toBeNull();
   });
 
   test('no longer reveals the owner of a used ticket', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     const { id, createdAt } = Object(await look(ticket));
     expect(statusOf(await recover(ticket))).toBe('ALLOWED');
@@ -171,13 +171,13 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
   });
 
   test('allows twenty lookups a minute from one address, across all fields (S-119)', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     const fields = [LOOK, RECOVER, RESEND];
     const caller = visitor();
     for (let count = 0; count < 20; count += 1) {
-      const answer = await caller.query(fields[count % 3] ?? '', { ticket: UNKNOWN, newPassword: NEW });
-      expect(answer.errors).toEqual([]);
+      const response = await caller.query(fields[count % 3] ?? '', { ticket: UNKNOWN, newPassword: NEW });
+      expect(response.errors).toEqual([]);
     }
     expect(codesOf(await caller.query(LOOK, { ticket }))).toEqual(['RATE_LIMITED']);
     const refused = await recover(ticket, caller);
@@ -189,12 +189,12 @@ describe('userRecoveryTicket (account-graphql 4.4)', () => {
 
 describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   test('sets the password, ends all browser sessions and other tickets, and does not sign the user in', async () => {
-    const who = await person();
+    const who = await newUser();
     const there = await GraphqlClient.signedIn(service, who.username, OLD);
     const [ticket, another] = [await ticketFor(who), await ticketFor(who)];
     const here = visitor();
-    const answer = await recover(ticket, here);
-    expect([answer.status, answer.data]).toEqual([
+    const response = await recover(ticket, here);
+    expect([response.status, response.data]).toEqual([
       200,
       { setPasswordByRecovery: { status: 'ALLOWED', score: null, suggestions: null } },
     ]);
@@ -221,7 +221,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   });
 
   test('shows a notice on the sign-in form for a minute, and closes the progress page', async () => {
-    const who = await person();
+    const who = await newUser();
     const browser = browserAt();
     await browser.get('/recover');
     const { location = '' } = await browser.submit({ email: who.email }, { action: '/recover' });
@@ -239,7 +239,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   });
 
   test('sends a browser whose session it ended to the sign-in form', async () => {
-    const who = await person();
+    const who = await newUser();
     const caller = await GraphqlClient.signedIn(service, who.username, OLD);
     const ticket = await ticketFor(who);
     await run('update user_sessions set finished_at = created_at where user_id = OWNER', who);
@@ -252,7 +252,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     ['end if the user asks for it', {}, { all: true }, 1],
     ['end if the configuration requires it', { recovery_signs_out_devices: true }, { all: false }, 1],
   ])('client sessions %s', async (_, account, more, ended) => {
-    const who = await person();
+    const who = await newUser();
     const { browser } = await GraphqlClient.signedIn(service, who.username, OLD);
     await new ChatOAuthClient(service, CLIENT).signIn(browser ?? expect.fail('no browser'), 'openid offline_access');
     const ticket = await ticketFor(who);
@@ -284,7 +284,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     ['the account was locked', 'update users set locked_at = created_at where id = OWNER', 'ACCOUNT_LOCKED'],
     ['the account was deactivated', 'update users set deactivated_at = created_at where id = OWNER', 'ACCOUNT_LOCKED'],
   ])('is refused when %s', async (_, change, status) => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     if (change.includes('heir')) await insertTestAccount(service.database, { username: 'heir' }, { now: clock.now() });
     await run(change, who);
@@ -292,7 +292,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   });
 
   test('works for ten minutes (S-119)', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     clock.advanceSeconds(599);
     expect(statusOf(await recover(ticket, visitor(), { newPassword: 'baseball' }))).toBe('INVALID_NEW_PASSWORD');
@@ -302,7 +302,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   });
 
   test('keeps the ticket when the password is weak, and returns suggestions', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     const caller = visitor().with({ 'accept-language': 'es' });
     const weak = await recover(ticket, caller, { newPassword: who.email });
@@ -317,7 +317,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
   });
 
   test('is limited to signed-out users, and refuses cross-site requests (S-119)', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     const signedIn = await GraphqlClient.signedIn(service, who.username, OLD);
     const refused = await recover(ticket, signedIn);
@@ -329,13 +329,13 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
 
   test('sets the password once for concurrent requests with one ticket, or two of one account (S-100)', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const who = await person();
+      const who = await newUser();
       const [ticket, another] = [await ticketFor(who), await ticketFor(who)];
       const passwords = [0, 1, 2].map((index) => `${NEW} ${index}`);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         passwords.map((newPassword, index) => recover(index === 2 ? another : ticket, visitor(), { newPassword })),
       );
-      const statuses = answers.map(statusOf);
+      const statuses = responses.map(statusOf);
       const winner = statuses.indexOf('ALLOWED');
       expect(statuses.toSorted()).toEqual(['ALLOWED', 'RECOVERY_TICKET_ALREADY_USED', 'RECOVERY_TICKET_ALREADY_USED']);
       expect(await isGood(who, passwords[winner] ?? '')).toBe(true);
@@ -346,24 +346,24 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
 
   test('sets the password once for eight requests with one ticket on two instances (S-100)', async () => {
     await withService({}, async (second) => {
-      const who = await person();
+      const who = await newUser();
       const ticket = await ticketFor(who);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, async (_, index) => {
           const caller = visitor(index % 2 === 0 ? service : second);
           return statusOf(await recover(ticket, caller, { newPassword: `${NEW} ${index}` }));
         }),
       );
-      const others = answers.filter((status) => status !== 'ALLOWED');
+      const others = responses.filter((status) => status !== 'ALLOWED');
       expect(others).toEqual(Array.from({ length: 7 }, () => 'RECOVERY_TICKET_ALREADY_USED'));
-      expect(await isGood(who, `${NEW} ${answers.indexOf('ALLOWED')}`)).toBe(true);
+      expect(await isGood(who, `${NEW} ${responses.indexOf('ALLOWED')}`)).toBe(true);
     });
   });
 
   test('sets a first password for an account without one, if configured', async () => {
     const account = { password_recovery_enabled: true, recovery_sets_first_password: true };
     await withService({ account }, async (other) => {
-      const who = await person();
+      const who = await newUser();
       await run('delete from user_passwords where user_id = OWNER', who);
       const browser = browserAt(other);
       await browser.get('/recover');
@@ -379,7 +379,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     ['passwords are', { passwords: { enabled: false } }],
     ['recovery is', { account: { password_recovery_enabled: false } }],
   ])('while %s switched off it says so, and sends no mail', async (_, more) => {
-    const ticket = await ticketFor(await person());
+    const ticket = await ticketFor(await newUser());
     await withService(more, async (closed) => {
       expect(statusOf(await recover(ticket, visitor(closed)))).toBe('PASSWORD_CHANGES_DISABLED');
       expect(statusOf(await visitor(closed).query(RESEND, { ticket }))).toEqual(['FEATURE_DISABLED']);
@@ -389,7 +389,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
 
 describe('resendRecoveryEmail (account-graphql 5.2)', () => {
   test('sends another mail for an expired ticket, and opens the progress page to this browser only', async () => {
-    const who = await person();
+    const who = await newUser();
     const ticket = await ticketFor(who);
     clock.advanceSeconds(600);
     const caller = visitor();
@@ -403,7 +403,7 @@ describe('resendRecoveryEmail (account-graphql 5.2)', () => {
   });
 
   test('respects the limits of the first mail', async () => {
-    const ticket = await ticketFor(await person());
+    const ticket = await ticketFor(await newUser());
     expect(statusOf(await visitor().query(RESEND, { ticket }))).toBe('SENT');
     expect((await visitor().query(RESEND, { ticket })).data).toEqual({
       resendRecoveryEmail: { status: 'RATE_LIMITED', progressUrl: null },
@@ -411,7 +411,7 @@ describe('resendRecoveryEmail (account-graphql 5.2)', () => {
   });
 
   test('sends nothing for a finished recovery', async () => {
-    const ticket = await ticketFor(await person());
+    const ticket = await ticketFor(await newUser());
     clock.advanceSeconds(3600);
     expect(statusOf(await visitor().query(RESEND, { ticket }))).toBe('NO_SUCH_RECOVERY_TICKET');
   });

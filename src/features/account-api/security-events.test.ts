@@ -3,7 +3,7 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -48,9 +48,9 @@ interface Event {
 }
 
 async function list(given = 'first: 100', fields = FIELDS): Promise<readonly Event[]> {
-  const answer = await orla.query(`{ viewer { ... on User { securityEvents(${given}) { nodes { ${fields} } } } } }`);
-  expect(answer.errors).toEqual([]);
-  return Object(answer.data).viewer.securityEvents.nodes;
+  const response = await orla.query(`{ viewer { ... on User { securityEvents(${given}) { nodes { ${fields} } } } } }`);
+  expect(response.errors).toEqual([]);
+  return Object(response.data).viewer.securityEvents.nodes;
 }
 
 async function insertEvent(kind: string, detail: object | null, more: { at?: number; client?: string } = {}) {
@@ -69,7 +69,7 @@ function uuid(id: string): string {
   return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
 }
 
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 test('lists events in order, with their location and actor', async () => {
   const events = await list();

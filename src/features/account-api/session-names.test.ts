@@ -81,7 +81,7 @@ const KINDS = [
 
 const deviceName = (id: string) => homeserver.user('amira')?.devices.get(id);
 
-function asked(path: string): number {
+function requested(path: string): number {
   return homeserver.requests.filter((request) => request.path === path).length;
 }
 
@@ -92,7 +92,7 @@ test.each(KINDS)('renames a %s, also at the homeserver', async (_, document, id,
   expect(deviceName(device)).toBe(name);
   expect(service.logLines().at(-1)).toMatch(/ graphql\.operation\.name=Set(Compat|OAuth2)SessionName$/);
   await notifyHomeserver(service.core);
-  expect(asked(RENAME), 'no job repeats what succeeded').toBe(1);
+  expect(requested(RENAME), 'no job repeats what succeeded').toBe(1);
 });
 
 test.each(KINDS)('renames a %s while the homeserver is down, and updates it later', async (...row) => {
@@ -107,20 +107,20 @@ test.each(KINDS)('renames a %s while the homeserver is down, and updates it late
   clock.advanceSeconds(3600);
   await notifyHomeserver(service.core);
   expect(deviceName(device)).toBe('After');
-  expect(asked(RENAME), 'one job tells the last of both').toBe(1);
+  expect(requested(RENAME), 'one job tells the last of both').toBe(1);
 });
 
 test('a name changed during a homeserver update is sent last', async () => {
-  let answer: () => void = () => undefined;
+  let response: () => void = () => undefined;
   const until = new Promise<void>((resolve) => {
-    answer = resolve;
+    response = resolve;
   });
   await homeserver.setFault({ kind: 'wait', until });
   const first = amira.query(COMPAT, { sessionId: compat, displayName: 'First' });
-  await expect.poll(() => asked(RENAME)).toBe(1);
+  await expect.poll(() => requested(RENAME)).toBe(1);
   await homeserver.setFault(undefined);
   expect((await amira.query(COMPAT, { sessionId: compat, displayName: 'Second' })).errors).toEqual([]);
-  answer();
+  response();
   expect((await first).errors).toEqual([]);
   expect(deviceName('PHONE')).toBe('First');
   await notifyHomeserver(service.core);
@@ -141,8 +141,8 @@ test.each([
   ['of several lines', 'a\nb'],
 ])('rejects a name that is %s', async (_, displayName) => {
   for (const [, document, id] of KINDS) {
-    const answer = await amira.query(document, { sessionId: id(), displayName });
-    expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);
+    const response = await amira.query(document, { sessionId: id(), displayName });
+    expect([codesOf(response), response.data]).toEqual([['BAD_USER_INPUT'], null]);
   }
   expect(homeserver.requests).toEqual([]);
 });
@@ -153,16 +153,16 @@ test.each(KINDS)('treats a %s of another user as unknown (S-128)', async (...row
   const karim = await GraphqlClient.signedIn(service, 'karim', PASSWORD);
   const anonymous = new GraphqlClient(service);
   const absent = id().replace(/:.*/, `:${ABSENT}`);
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   for (const caller of [karim, anonymous]) {
     for (const sessionId of [id(), absent]) {
       const { status, text } = await caller.query(document, { sessionId, displayName: 'Mine' });
-      answers.add(`${status} ${text}`);
+      responses.add(`${status} ${text}`);
     }
   }
-  const [answer = ''] = answers;
-  expect([answers.size, answer]).toEqual([1, expect.stringContaining('"status":"NOT_FOUND"')]);
-  expect([deviceName(device), asked(RENAME)]).toEqual([before, 0]);
+  const [response = ''] = responses;
+  expect([responses.size, response]).toEqual([1, expect.stringContaining('"status":"NOT_FOUND"')]);
+  expect([deviceName(device), requested(RENAME)]).toEqual([before, 0]);
   const rows = await sql(
     service.database,
     `select id from compat_sessions where human_name = 'Mine' union all select id from oauth2_sessions where human_name = 'Mine'`,

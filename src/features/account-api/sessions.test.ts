@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
@@ -89,9 +89,9 @@ interface Listed {
 
 /** A page of Hana's sessions. `given` holds arguments as written in a document. */
 async function list(given: string, field = 'appSessions'): Promise<Listed> {
-  const answer = await hana.query(`{ viewer { ... on User { list: ${field}(${given}) { ${PAGE} } } } }`);
-  expect(answer.errors).toEqual([]);
-  const { list: found } = Object(Object(answer.data).viewer);
+  const response = await hana.query(`{ viewer { ... on User { list: ${field}(${given}) { ${PAGE} } } } }`);
+  expect(response.errors).toEqual([]);
+  const { list: found } = Object(Object(response.data).viewer);
   const edges: { node: { id: string } }[] = found.edges;
   return { ids: edges.map(({ node }) => node.id), ...found.pageInfo };
 }
@@ -134,8 +134,8 @@ describe('a list (account-graphql 3.4)', () => {
   });
 
   test.each(['x', 'b2F1dGgyX3Nlc3Npb246', ''])('rejects the malformed cursor %j', async (cursor) => {
-    const answer = await hana.query(`{ viewer { ... on User { appSessions(after: "${cursor}") { totalCount } } } }`);
-    expect([codesOf(answer), answer.errors[0]?.message]).toEqual([['BAD_USER_INPUT'], 'invalid cursor']);
+    const response = await hana.query(`{ viewer { ... on User { appSessions(after: "${cursor}") { totalCount } } } }`);
+    expect([codesOf(response), response.errors[0]?.message]).toEqual([['BAD_USER_INPUT'], 'invalid cursor']);
   });
 
   test('rejects a cursor of another list, and accepts one of a deleted object', async () => {
@@ -178,13 +178,13 @@ describe('a list (account-graphql 3.4)', () => {
 
   test('loads the first page of sessions with their clients in three statements, whatever its size', async () => {
     for (const size of [1, 6, 100]) {
-      const answer = await hana.query(
+      const response = await hana.query(
         `query AppSessionsList { viewer { ... on User { id appSessions(last: ${size}) { nodes {
           ... on Oauth2Session { id createdAt scope isCurrent userAgent { name model } client { clientId clientName } }
           ... on CompatSession { id humanName deviceId lastActiveIp state }
         } } } } }`,
       );
-      expect([answer.errors, service.requestLines().at(-1)?.queries]).toEqual([[], 3]);
+      expect([response.errors, service.requestLines().at(-1)?.queries]).toEqual([[], 3]);
     }
   });
 
@@ -194,12 +194,12 @@ describe('a list (account-graphql 3.4)', () => {
   ])(
     'loads the browser sessions through the current session without a further statement (%s)',
     async (fields, queries) => {
-      const answer = await hana.query(
+      const response = await hana.query(
         `query BrowserSessionList { viewerSession { __typename ... on BrowserSession { id createdAt isCurrent
         user { id browserSessions(first: 6, state: ACTIVE) { ${fields} edges { node { id userAgent { raw } } } } } } } }`,
       );
-      expect([answer.errors, service.requestLines().at(-1)?.queries]).toEqual([[], queries]);
-      expect(Object(answer.data).viewerSession).toMatchObject({
+      expect([response.errors, service.requestLines().at(-1)?.queries]).toEqual([[], queries]);
+      expect(Object(response.data).viewerSession).toMatchObject({
         id: `browser_session:${browserSession}`,
         isCurrent: true,
         user: { id: `user:${hanaId}` },
@@ -208,23 +208,23 @@ describe('a list (account-graphql 3.4)', () => {
   );
 
   test('loads other data of the current session with its first field', async () => {
-    const answer = await hana.query(
+    const response = await hana.query(
       '{ viewerSession { ... on BrowserSession { state finishedAt lastActiveIp userAgent { raw } createdAt } } currentBrowserSession { state } }',
     );
-    expect([answer.errors, service.requestLines().at(-1)?.queries]).toEqual([[], 3]);
+    expect([response.errors, service.requestLines().at(-1)?.queries]).toEqual([[], 3]);
     const listed = await hana.query(`{ browserSession(id: "browser_session:${browserSession}") {
       state finishedAt lastActiveIp userAgent { raw } createdAt } }`);
-    expect(Object(answer.data).viewerSession).toEqual(Object(listed.data).browserSession);
-    expect(Object(answer.data).currentBrowserSession).toEqual({ state: 'ACTIVE' });
+    expect(Object(response.data).viewerSession).toEqual(Object(listed.data).browserSession);
+    expect(Object(response.data).currentBrowserSession).toEqual({ state: 'ACTIVE' });
   });
 
   test('batches lists within a list', async () => {
     clock.advanceSeconds(1);
     await GraphqlClient.signedIn(service, 'hana', PASSWORD);
-    const answer = await hana.query(
+    const response = await hana.query(
       '{ viewer { ... on User { browserSessions { nodes { id appSessions(first: 5) { totalCount nodes { ... on Node { id } } } lastAuthentication { methods } user { username } } } } } }',
     );
-    expect(Object(answer.data).viewer.browserSessions.nodes).toEqual([
+    expect(Object(response.data).viewer.browserSessions.nodes).toEqual([
       {
         id: `browser_session:${browserSession}`,
         appSessions: { totalCount: 2, nodes: [{ id: ALL()[7] }, { id: ALL()[9] }] },
@@ -302,7 +302,7 @@ describe('treats data of other users as unknown (S-84, S-128)', () => {
     ['compatSession', 'query($id: ID!) { compatSession(id: $id) { id } }', () => ALL()[0] ?? ''],
     ['session', 'query($id: ID!) { session(userId: $id, deviceId: "DEVICE0") { __typename } }', () => `user:${hanaId}`],
   ];
-  const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+  const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
   test.each(QUERIES)('%s', async (_, query, of) => {
     const id = of();

@@ -4,7 +4,7 @@ import { Browser } from '#test/support/browser.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
@@ -22,7 +22,7 @@ let mails: Mails;
 let settings: Readonly<Record<string, unknown>>;
 let service: TestService;
 let application: ChatOAuthClient;
-let people = 0;
+let users = 0;
 
 beforeAll(async () => {
   strengthWorker = await bundleWorker(STRENGTH_WORKER);
@@ -53,34 +53,38 @@ function options() {
   return { hasher: service.core.hasher, now: clock.now() };
 }
 
-interface Person {
+interface TestUser {
   readonly username: string;
   readonly email: string;
   /** Node identifier. */
   readonly id: string;
 }
 
-async function person(more: Partial<TestAccount> = {}): Promise<Person> {
-  people += 1;
-  const username = `maren${people}`;
+async function newUser(more: Partial<TestAccount> = {}): Promise<TestUser> {
+  users += 1;
+  const username = `maren${users}`;
   const email = `${username}@mail.example`;
   const id = await insertTestAccount(service.database, { username, email, password: OLD, ...more }, options());
   return { username, email, id: `user:${id}` };
 }
 
-async function signedIn({ username }: Pick<Person, 'username'>, password = OLD, at = service): Promise<GraphqlClient> {
+async function signedIn(
+  { username }: Pick<TestUser, 'username'>,
+  password = OLD,
+  at = service,
+): Promise<GraphqlClient> {
   return await GraphqlClient.signedIn(at, username, password);
 }
 
 /** Signs an application in for this user. */
-async function withToken(who: Pick<Person, 'username'>, scope: string): Promise<GraphqlClient> {
+async function withToken(who: Pick<TestUser, 'username'>, scope: string): Promise<GraphqlClient> {
   const { browser } = await signedIn(who);
   const { accessToken } = await application.signIn(browser ?? expect.fail('no browser'), scope);
   return new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
 }
 
 /** Tests whether the password works for sign-in. */
-async function isGood({ username }: Person, password: string): Promise<boolean> {
+async function isGood({ username }: TestUser, password: string): Promise<boolean> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');
   await browser.submit({ username, password });
@@ -103,13 +107,17 @@ interface Fields {
   readonly apps?: boolean;
 }
 
-async function change(caller: GraphqlClient, { id }: Pick<Person, 'id'>, fields: Fields = {}): Promise<GraphqlAnswer> {
+async function change(
+  caller: GraphqlClient,
+  { id }: Pick<TestUser, 'id'>,
+  fields: Fields = {},
+): Promise<GraphqlResponse> {
   return await caller.query(CHANGE, { userId: id, oldPassword: OLD, newPassword: NEW, ...fields });
 }
 
 const DONE = { setPassword: { status: 'ALLOWED', score: null, suggestions: null } };
 
-function statusOf({ data, errors }: GraphqlAnswer): unknown {
+function statusOf({ data, errors }: GraphqlResponse): unknown {
   return errors.length > 0 ? errors.map(({ extensions }) => extensions['code']) : Object(data).setPassword.status;
 }
 
@@ -117,7 +125,7 @@ async function viewer(caller: GraphqlClient): Promise<unknown> {
   return Object((await caller.query('{ viewer { __typename } }')).data).viewer.__typename;
 }
 
-async function events({ username }: Person) {
+async function events({ username }: TestUser) {
   return await sql<{ kind: string; detail: unknown; client: string | null }>(
     service.database,
     `select e.kind, e.detail, e.client_id as client from audit_events e join users u on u.id = e.user_id
@@ -128,11 +136,11 @@ async function events({ username }: Person) {
 
 describe('setPassword (account-graphql 5.2)', () => {
   test("takes effect at once, ends other browser sessions, and rotates the current session's key (R-33, S-61)", async () => {
-    const who = await person();
+    const who = await newUser();
     const [here, there] = [await signedIn(who), await signedIn(who)];
     const attacker = new Map(here.browser?.cookies);
-    const answer = await change(here, who);
-    expect([answer.status, answer.data]).toEqual([200, DONE]);
+    const response = await change(here, who);
+    expect([response.status, response.data]).toEqual([200, DONE]);
     expect(service.logLines().at(-1)).toMatch(
       new RegExp(
         `requester=user:\\w+\\(${who.username}\\).* graphql\\.operation\\.type=mutation graphql\\.operation\\.name=ChangePassword$`,
@@ -159,7 +167,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     ['with applications', { apps: true }, { there: 'Anonymous', application: false }],
     ['with applications only', { keep: true, apps: true }, { there: 'User', application: false }],
   ])('%s ends the requested sessions, and never the current one (R-33, S-126)', async (_, fields, left) => {
-    const who = await person();
+    const who = await newUser();
     const app = await withToken(who, 'openid urn:mas:graphql:*');
     const [here, there] = [await signedIn(who), await signedIn(who)];
     expect((await change(here, who, fields)).data).toEqual(DONE);
@@ -174,7 +182,7 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 
   test("notifies the owner by email, in the page's language, and voids recovery links", async () => {
-    const who = await person();
+    const who = await newUser();
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/recover');
     await browser.submit({ email: who.email }, { action: '/recover' });
@@ -209,33 +217,33 @@ describe('setPassword (account-graphql 5.2)', () => {
     ['an empty current one', { oldPassword: '' }, 'WRONG_PASSWORD', null, undefined],
     ['a current one above the limit of bytes', { oldPassword: 'x'.repeat(1025) }, 'WRONG_PASSWORD', null, undefined],
   ])('rejects %s, and changes nothing (S-93)', async (_, fields, status, score, suggestion) => {
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
-    const answer = await change(here, who, fields);
-    const { suggestions, ...payload } = Object(answer.data).setPassword;
+    const response = await change(here, who, fields);
+    const { suggestions, ...payload } = Object(response.data).setPassword;
     expect(payload).toEqual({ status, score });
     expect(suggestions?.join(' ')).toEqual(suggestion === undefined ? undefined : expect.stringContaining(suggestion));
-    expect(answer.text).not.toContain(OLD);
+    expect(response.text).not.toContain(OLD);
     expect(await isGood(who, OLD)).toBe(true);
     expect((await events(who)).map(({ kind }) => kind)).not.toContain('password_changed');
   });
 
   test("treats account details as easy to guess, and gives advice in the reader's language", async () => {
-    const who = await person({ email: 'bartholomew.quimby@mail.example' });
+    const who = await newUser({ email: 'bartholomew.quimby@mail.example' });
     const here = (await signedIn(who)).with({ 'accept-language': 'fr' });
-    const answer = await change(here, who, { newPassword: 'bartholomew.quimby@mail.example' });
-    expect(answer.data).toMatchObject({ setPassword: { status: 'INVALID_NEW_PASSWORD' } });
-    expect(answer.text).toContain('facile à deviner');
+    const response = await change(here, who, { newPassword: 'bartholomew.quimby@mail.example' });
+    expect(response.data).toMatchObject({ setPassword: { status: 'INVALID_NEW_PASSWORD' } });
+    expect(response.text).toContain('facile à deviner');
   });
 
   test('reports a missing current password as an input error', async () => {
-    const who = await person();
-    const answer = await change(await signedIn(who), who, { oldPassword: null });
-    expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);
+    const who = await newUser();
+    const response = await change(await signedIn(who), who, { oldPassword: null });
+    expect([codesOf(response), response.data]).toEqual([['BAD_USER_INPUT'], null]);
   });
 
   test('rejects accounts without a password', async () => {
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
     await sql(
       service.database,
@@ -246,9 +254,9 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 
   test('treats other and unknown accounts alike (S-128)', async () => {
-    const [who, other] = [await person(), await person()];
+    const [who, other] = [await newUser(), await newUser()];
     const here = await signedIn(who);
-    const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+    const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
     const foreign = await change(here, other);
     expect(body(foreign)).toBe(body(await change(here, { id: ABSENT })));
     expect([codesOf(foreign), foreign.errors[0]?.message]).toEqual([['FORBIDDEN'], 'Unauthorized']);
@@ -258,7 +266,7 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 
   test('ends the session after five consecutive wrong passwords on any form (S-87, S-122)', async () => {
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
     const statuses = [];
     for (let count = 0; count < 5; count += 1) statuses.push(statusOf(await change(here, who, { oldPassword: 'x' })));
@@ -277,7 +285,7 @@ describe('setPassword (account-graphql 5.2)', () => {
       { ...settings, rate_limiting: rateLimiting },
       { like: service, clock, strengthWorker },
     );
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
     const atStrict = new GraphqlClient(strict, {}, here.browser);
     const back = { oldPassword: NEW, newPassword: OLD };
@@ -292,12 +300,12 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 
   test('checks one password per document (S-135)', async () => {
-    const who = await person();
+    const who = await newUser();
     const input = `input: { userId: "${who.id}", currentPassword: "x", newPassword: "${NEW}" }`;
-    const answer = await (await signedIn(who)).query(
+    const response = await (await signedIn(who)).query(
       `mutation { a: setPassword(${input}) { status } b: setPassword(${input}) { status } }`,
     );
-    expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+    expect([codesOf(response), response.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
   });
 
   test.each([
@@ -305,7 +313,7 @@ describe('setPassword (account-graphql 5.2)', () => {
     ['changes are not allowed', { account: { password_change_allowed: false } }],
   ])('while %s it says so, even with the right password', async (_, more) => {
     const closed = await startService({ ...settings, ...more }, { like: service, clock, strengthWorker });
-    const who = await person();
+    const who = await newUser();
     const { browser } = await signedIn(who);
     const caller = new GraphqlClient(closed, {}, browser);
     for (const oldPassword of [OLD, 'wrong', null]) {
@@ -318,7 +326,7 @@ describe('setPassword (account-graphql 5.2)', () => {
 
 describe('setPassword with an access token', () => {
   test('requires the current password from the user (S-122), and ends all browser sessions', async () => {
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
     const app = await withToken(who, 'openid urn:mas:graphql:*');
     expect(statusOf(await change(app, who, { oldPassword: 'wrong' }))).toBe('WRONG_PASSWORD');
@@ -329,7 +337,7 @@ describe('setPassword with an access token', () => {
   });
 
   test('requires no password from administrators, for any account, and records them as the actor', async () => {
-    const who = await person();
+    const who = await newUser();
     const here = await signedIn(who);
     const admin = await withToken({ username: 'root' }, 'openid urn:mas:graphql:* urn:mas:admin');
     expect(statusOf(await change(admin, who, { oldPassword: null, newPassword: 'baseball' }))).toBe(
@@ -344,7 +352,7 @@ describe('setPassword with an access token', () => {
     });
     expect(service.logLines().findLast((text) => text.includes(' password.set '))).toContain(`client=${CLIENT}`);
     expect(statusOf(await change(admin, { id: ABSENT }, { oldPassword: null }))).toBe('NOT_FOUND');
-    const gone = await person({ isDeactivated: true });
+    const gone = await newUser({ isDeactivated: true });
     expect(statusOf(await change(admin, gone, { oldPassword: null }))).toBe('NOT_FOUND');
   });
 });

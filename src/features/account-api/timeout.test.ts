@@ -25,13 +25,13 @@ test('fields that time out fail, and the others are returned (account-graphql 1.
   const client = new pg.Client({ connectionString: service.connectionString });
   await client.connect();
   await client.query('begin; lock table oauth2_clients in access exclusive mode');
-  const answer = await new GraphqlClient(impatient).query(
+  const response = await new GraphqlClient(impatient).query(
     `{ siteConfig { id } oauth2Client(id: "oauth2_client:${CLIENT}") { clientId } }`,
   );
   await client.query('rollback');
   await client.end();
-  expect([answer.status, codesOf(answer), answer.errors[0]?.path]).toEqual([200, ['TIMEOUT'], ['oauth2Client']]);
-  expect(answer.data).toEqual({ siteConfig: { id: 'site_config' }, oauth2Client: null });
+  expect([response.status, codesOf(response), response.errors[0]?.path]).toEqual([200, ['TIMEOUT'], ['oauth2Client']]);
+  expect(response.data).toEqual({ siteConfig: { id: 'site_config' }, oauth2Client: null });
 });
 
 const END = `mutation EndBrowserSession($id: ID!) {
@@ -48,8 +48,8 @@ test('a mutation that timed out does not take effect later (S-134)', async () =>
     'update user_sessions set user_agent = user_agent where finished_at is null',
     [],
   );
-  const answer = await new GraphqlClient(impatient, {}, lotte.browser).query(END, { id });
-  expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['TIMEOUT'], null]);
+  const response = await new GraphqlClient(impatient, {}, lotte.browser).query(END, { id });
+  expect([response.status, codesOf(response), response.data]).toEqual([200, ['TIMEOUT'], null]);
   // Waits behind the mutation's statement, and therefore for its outcome.
   const [row] = await held.commitDuring(
     sql<{ finished_at: unknown }>(service.database, 'select finished_at from user_sessions for update'),
@@ -71,9 +71,9 @@ test('F-12: returns UNAVAILABLE when the database is out of disk space, and logs
     service.database,
     'create trigger refused before update on user_sessions for each row execute function refuse_row()',
   );
-  const answer = await lotte.query(END, { id: Object(data).viewerSession.id });
+  const response = await lotte.query(END, { id: Object(data).viewerSession.id });
   await sql(service.database, 'drop trigger refused on user_sessions');
-  expect([answer.status, codesOf(answer)[0], answer.data]).toEqual([200, 'UNAVAILABLE', null]);
+  expect([response.status, codesOf(response)[0], response.data]).toEqual([200, 'UNAVAILABLE', null]);
   expect(service.logLines()).toContainEqual(
     expect.stringMatching(
       / WARN error POST-\d+ .*53100 could not extend file\. A disk of the database server is full\./,

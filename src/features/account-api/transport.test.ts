@@ -93,10 +93,10 @@ describe('a request body (account-graphql 1.2, S-135)', () => {
       'PAYLOAD_TOO_LARGE',
     ],
   ])('rejects %s', async (_, body, headers, status, code) => {
-    const answer = await nobody.post(body, headers);
-    expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
-    expect(answer.errors[0]?.extensions['requestId']).toMatch(/^POST-\d+$/);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const response = await nobody.post(body, headers);
+    expect([response.status, codesOf(response), response.data]).toEqual([status, [code], undefined]);
+    expect(response.errors[0]?.extensions['requestId']).toMatch(/^POST-\d+$/);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(logged()).toBeUndefined();
   });
 
@@ -117,11 +117,11 @@ describe('a request body (account-graphql 1.2, S-135)', () => {
 
 describe('a query in the URL (account-graphql 1.3, S-138)', () => {
   test('is answered like one in a body', async () => {
-    const answer = await nobody.get({
+    const response = await nobody.get({
       query: 'query A($x: Boolean!) { __typename @include(if: $x) }',
       variables: '{"x":true}',
     });
-    expect([answer.status, answer.data]).toEqual([200, { __typename: 'Query' }]);
+    expect([response.status, response.data]).toEqual([200, { __typename: 'Query' }]);
     expect(logged()).toBe('type=query name=A');
   });
 
@@ -143,14 +143,14 @@ describe('a query in the URL (account-graphql 1.3, S-138)', () => {
     ['a page of another host of this site', { 'sec-fetch-site': 'same-site' }],
     ['a script of another site', { origin: 'https://evil.example' }],
   ])('from %s is rejected before anything is parsed or counted', async (_, headers) => {
-    const answer = await nobody.with(headers).get({ query: '{ __typename' });
-    expect([answer.status, codesOf(answer)]).toEqual([403, ['CSRF_REJECTED']]);
+    const response = await nobody.with(headers).get({ query: '{ __typename' });
+    expect([response.status, codesOf(response)]).toEqual([403, ['CSRF_REJECTED']]);
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
   test('rejects a mutation before running it', async () => {
-    const answer = await gita.get({ query: 'mutation M { __typename }' });
-    expect([answer.status, answer.headers.get('allow'), codesOf(answer)]).toEqual([
+    const response = await gita.get({ query: 'mutation M { __typename }' });
+    expect([response.status, response.headers.get('allow'), codesOf(response)]).toEqual([
       405,
       'POST',
       ['METHOD_NOT_ALLOWED'],
@@ -159,8 +159,8 @@ describe('a query in the URL (account-graphql 1.3, S-138)', () => {
   });
 
   test.each(['PUT', 'DELETE'])('%s returns 405 with the allowed methods', async (method) => {
-    const answer = await fetch(`${service.address}/graphql`, { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
+    const response = await fetch(`${service.address}/graphql`, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
   });
 });
 
@@ -180,23 +180,23 @@ describe('the response (account-graphql 1.4)', () => {
       nobody.query(query),
       nobody.with({ accept: 'application/graphql-response+json' }).query(query),
     ]);
-    for (const answer of [plain, typed]) {
-      expect([answer.data, codesOf(answer)[0]]).toEqual([undefined, code]);
-      expect(answer.text).not.toMatch(/"stack|select /i);
+    for (const response of [plain, typed]) {
+      expect([response.data, codesOf(response)[0]]).toEqual([undefined, code]);
+      expect(response.text).not.toMatch(/"stack|select /i);
     }
     expect([plain.status, typed.status]).toEqual([200, 400]);
     expect(typed.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
   });
 
   test('names variables of the wrong type', async () => {
-    const answer = await nobody.query('query A($id: ID!) { user(id: $id) { id } }', { id: true });
-    expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['BAD_USER_INPUT'], undefined]);
-    expect(answer.errors[0]?.message).toContain('$id');
+    const response = await nobody.query('query A($id: ID!) { user(id: $id) { id } }', { id: true });
+    expect([response.status, codesOf(response), response.data]).toEqual([200, ['BAD_USER_INPUT'], undefined]);
+    expect(response.errors[0]?.message).toContain('$id');
   });
 
   test('never echoes variables in errors', async () => {
     const secret = 'hunter2-hunter2';
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       nobody.query(
         'query A($n: Int!) { node(id: "x") { id } viewer { ... on User { emails(first: $n) { totalCount } } } }',
         {
@@ -219,11 +219,11 @@ describe('the response (account-graphql 1.4)', () => {
         },
       ),
     ]);
-    for (const answer of answers) {
-      expect(codesOf(answer)[0]).toBe('BAD_USER_INPUT');
-      expect(answer.text).not.toContain('hunter2');
+    for (const response of responses) {
+      expect(codesOf(response)[0]).toBe('BAD_USER_INPUT');
+      expect(response.text).not.toContain('hunter2');
     }
-    expect(answers.map(({ errors }) => [errors.length, errors[0]?.message])).toEqual([
+    expect(responses.map(({ errors }) => [errors.length, errors[0]?.message])).toEqual([
       [1, 'variable $n must be of type Int!'],
       [2, 'variable $input.newPassword must be of type String!'],
       [1, 'variable $at must be of type DateTime: DateTime must be a date with time and offset (RFC 3339).'],
@@ -232,9 +232,9 @@ describe('the response (account-graphql 1.4)', () => {
   });
 
   test('truncates errors that would echo a long name', async () => {
-    const answer = await nobody.query(`{ ${'x'.repeat(60_000)} }`);
-    expect(codesOf(answer)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(answer.text.length).toBeLessThan(1000);
+    const response = await nobody.query(`{ ${'x'.repeat(60_000)} }`);
+    expect(codesOf(response)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(response.text.length).toBeLessThan(1000);
   });
 
   test.each([
@@ -285,8 +285,8 @@ describe('cross-site requests (account-graphql 1.6, S-58)', () => {
   });
 
   test('cannot change anything without a cookie either', async () => {
-    const answer = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
-    expect(answer.status).toBe(403);
+    const response = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
+    expect(response.status).toBe(403);
     expect(service.logLines().findLast((line) => line.includes(' auth.refused '))).toContain(
       `cross-site mutation rejected code=cross_site_request expected=${origin}`,
     );
@@ -327,8 +327,8 @@ describe('a mutation that checks a secret or changes a factor (S-135)', () => {
   test.each(Object.entries(INPUTS))('is executed once per request: %s', async (name, input) => {
     for (const other of ['setPassword', name]) {
       const second = `${other}${INPUTS[other]}`;
-      const answer = await gita.query(`mutation { a: ${name}${input} { status } b: ${second} { status } }`);
-      expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+      const response = await gita.query(`mutation { a: ${name}${input} { status } b: ${second} { status } }`);
+      expect([codesOf(response), response.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
     }
   });
 
@@ -408,9 +408,9 @@ describe('document limits (account-graphql 1.7, S-134)', () => {
       ['BAD_USER_INPUT'],
     ],
   ])('%s', async (_, document, codes) => {
-    const answer = await gita.query(document);
-    expect([answer.status, codesOf(answer)]).toEqual([200, codes]);
-    if (codes.length > 0) expect([answer.data, service.requestLines().at(-1)?.queries]).toEqual([undefined, 2]);
+    const response = await gita.query(document);
+    expect([response.status, codesOf(response)]).toEqual([200, codes]);
+    if (codes.length > 0) expect([response.data, service.requestLines().at(-1)?.queries]).toEqual([undefined, 2]);
   });
 
   test('ten operations with many equal fields each cost as much as one, and are rejected alike', async () => {
@@ -453,8 +453,8 @@ describe('introspection (account-graphql 1.7, S-136)', () => {
       'query A { __schema { types { name } } } query B { __schema { types { name } } }',
     ],
   ])('%s: rejected before execution', async (_, document) => {
-    const answer = await nobody.query(document, undefined, document.startsWith('query') ? 'A' : undefined);
-    expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+    const response = await nobody.query(document, undefined, document.startsWith('query') ? 'A' : undefined);
+    expect([codesOf(response), response.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
   });
 
   test.each([
@@ -465,9 +465,9 @@ describe('introspection (account-graphql 1.7, S-136)', () => {
     ['nullable fields', (n: number) => `a${n}: types { description fields { description args { description } } }`],
   ])('%s: aborted once the response is too large', async (_, part) => {
     for (const caller of [nobody, gita]) {
-      const answer = await caller.query(`{ __schema { ${times(25, part)} } }`);
-      expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['QUERY_TOO_COMPLEX'], null]);
-      expect(answer.text.length).toBeLessThan(1000);
+      const response = await caller.query(`{ __schema { ${times(25, part)} } }`);
+      expect([response.status, codesOf(response), response.data]).toEqual([200, ['QUERY_TOO_COMPLEX'], null]);
+      expect(response.text.length).toBeLessThan(1000);
     }
   });
 });

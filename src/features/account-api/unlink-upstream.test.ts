@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -19,8 +19,8 @@ let service: TestService;
 let passwordless: TestService;
 let count = 0;
 /** A new user for each test. */
-let person: GraphqlClient;
-let personId: string;
+let user: GraphqlClient;
+let userId: string;
 
 beforeAll(async () => {
   const shared = { issuer: 'https://accounts.example', client_id: 'latchkey', token_endpoint_auth_method: 'none' };
@@ -48,8 +48,8 @@ afterAll(async () => {
 
 beforeEach(async () => {
   count += 1;
-  personId = await service.registerUser(`person${count}`, PASSWORD);
-  person = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
+  userId = await service.registerUser(`person${count}`, PASSWORD);
+  user = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
 });
 
 function uuid(id: string): string {
@@ -63,13 +63,13 @@ async function link(provider: string): Promise<string> {
     service.database,
     `insert into upstream_links (id, provider_id, user_id, subject, created_at)
      values ($1::uuid, $2::uuid, $3::uuid, $4::text, $5::timestamptz)`,
-    [toUuid(id), uuid(provider), uuid(personId), `subject ${count}`, new Date(clock.now())],
+    [toUuid(id), uuid(provider), uuid(userId), `subject ${count}`, new Date(clock.now())],
   );
   return `upstream_oauth2_link:${id}`;
 }
 
 async function dropPassword(): Promise<void> {
-  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(personId)]);
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(userId)]);
 }
 
 const UNLINK = `mutation UnlinkUpstreamAccount($id: ID!) {
@@ -77,12 +77,12 @@ const UNLINK = `mutation UnlinkUpstreamAccount($id: ID!) {
 }`;
 
 async function unlink(id: string): Promise<unknown> {
-  const { data, errors } = await person.query(UNLINK, { id });
+  const { data, errors } = await user.query(UNLINK, { id });
   expect(errors).toEqual([]);
   return Object(data).unlinkUpstreamAccount;
 }
 
-async function loginMethods(caller = person): Promise<unknown> {
+async function loginMethods(caller = user): Promise<unknown> {
   const { data } = await caller.query('{ viewer { ... on User { loginMethods } } }');
   return Object(data).viewer.loginMethods;
 }
@@ -91,23 +91,23 @@ async function events(): Promise<readonly { kind: string; detail: unknown }[]> {
   return await sql(
     service.database,
     `select kind, detail from audit_events where user_id = $1::uuid and kind like 'upstream%'`,
-    [uuid(personId)],
+    [uuid(userId)],
   );
 }
 
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 test('removes a linked account, records an event and sends an email', async () => {
   await sql(
     service.database,
     `insert into user_emails (id, user_id, email, email_key, created_at)
      values (gen_random_uuid(), $1::uuid, $2::text, $2::text, now())`,
-    [uuid(personId), `person${count}@mail.example`],
+    [uuid(userId), `person${count}@mail.example`],
   );
   const id = await link(PROVIDER);
   expect(await unlink(id)).toEqual({
     status: 'UNLINKED',
-    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 0 } },
+    user: { id: `user:${userId}`, upstreamOauth2Links: { totalCount: 0 } },
   });
   expect(service.requestLines().at(-1)).toMatchObject({ status: 200 });
   expect(service.logLines().at(-1)).toMatch(/graphql\.operation\.name=UnlinkUpstreamAccount$/);
@@ -128,7 +128,7 @@ test('keeps links of providers that manage them', async () => {
   const id = await link(MANAGED);
   expect(await unlink(id)).toEqual({
     status: 'MANAGED_BY_PROVIDER',
-    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 1 } },
+    user: { id: `user:${userId}`, upstreamOauth2Links: { totalCount: 1 } },
   });
   expect(await events()).toEqual([]);
 });
@@ -137,7 +137,7 @@ test('refuses to remove the last sign-in method; disabled providers and password
   const id = await link(PROVIDER);
   await link(OFF);
   expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
-  const there = new GraphqlClient(passwordless, {}, person.browser);
+  const there = new GraphqlClient(passwordless, {}, user.browser);
   expect(await loginMethods(there)).toEqual(['UPSTREAM']);
   expect(Object((await there.query(UNLINK, { id })).data).unlinkUpstreamAccount).toMatchObject({
     status: 'LAST_LOGIN_METHOD',
@@ -146,7 +146,7 @@ test('refuses to remove the last sign-in method; disabled providers and password
   expect(await loginMethods()).toEqual(['UPSTREAM']);
   expect(await unlink(id)).toEqual({
     status: 'LAST_LOGIN_METHOD',
-    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 1 } },
+    user: { id: `user:${userId}`, upstreamOauth2Links: { totalCount: 1 } },
   });
   expect(await events()).toEqual([]);
   await link(OTHER);
@@ -165,7 +165,7 @@ test('refuses one of two concurrent removals of the last two sign-in methods', a
 test('requires a recent authentication, but not for unknown links (account-graphql 2.5, 7.3)', async () => {
   const id = await link(PROVIDER);
   clock.advanceSeconds(601);
-  const refused = await person.query(UNLINK, { id });
+  const refused = await user.query(UNLINK, { id });
   expect(codesOf(refused)).toEqual(['REAUTH_REQUIRED']);
   expect(refused.errors[0]?.extensions).toMatchObject({ maxAge: 600, reauthUrl: '/reauth?kind=manage_account' });
   expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
@@ -180,6 +180,6 @@ test('treats links of other users as unknown (S-84, S-128)', async () => {
   expect(foreign.data).toEqual({ unlinkUpstreamAccount: { status: 'NOT_FOUND', user: null } });
   const nobody = await new GraphqlClient(service).query(UNLINK, { id });
   expect([codesOf(nobody), nobody.data]).toEqual([['UNAUTHENTICATED'], null]);
-  expect(codesOf(await person.query(UNLINK, { id: `user:${personId}` }))).toEqual(['BAD_USER_INPUT']);
+  expect(codesOf(await user.query(UNLINK, { id: `user:${userId}` }))).toEqual(['BAD_USER_INPUT']);
   expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
 });

@@ -4,7 +4,7 @@ import { ChatClient } from '#test/support/chat-client.ts';
 import { loginTokenOf } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { codesOf, GraphqlClient, type GraphqlResponse } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -71,7 +71,7 @@ function uuid(id: string): string {
   return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
 }
 
-const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+const body = ({ status, text }: GraphqlResponse): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 describe('providers', () => {
   test('are visible to everybody, unless disabled', async () => {
@@ -96,9 +96,9 @@ describe('providers', () => {
 
   const PAGE = 'totalCount pageInfo { hasPreviousPage hasNextPage startCursor endCursor } nodes { id createdAt }';
   async function list(given: string) {
-    const answer = await nobody.query(`{ list: upstreamOauth2Providers(${given}) { ${PAGE} } }`);
-    expect(answer.errors).toEqual([]);
-    const { nodes, pageInfo, totalCount } = Object(answer.data).list;
+    const response = await nobody.query(`{ list: upstreamOauth2Providers(${given}) { ${PAGE} } }`);
+    expect(response.errors).toEqual([]);
+    const { nodes, pageInfo, totalCount } = Object(response.data).list;
     expect(totalCount).toBe(3);
     return { ids: nodes.map(({ id }: { id: string }) => id), ...pageInfo };
   }
@@ -156,12 +156,12 @@ describe('links', () => {
     });
     const absent = await mona.query(LINKS, { id: `upstream_oauth2_link:${ABSENT}` });
     expect(absent.data).toEqual({ upstreamOauth2Link: null, node: null });
-    for (const answer of [
+    for (const response of [
       await mona.query(LINKS, { id: links[3] }),
       await nils.query(LINKS, { id: links[0] }),
       await nobody.query(LINKS, { id: links[0] }),
     ]) {
-      expect(body(answer)).toBe(body(absent));
+      expect(body(response)).toBe(body(absent));
     }
     expect(codesOf(await mona.query(LINKS, { id: `upstream_oauth2_provider:${ABSENT}` }))).toEqual(['BAD_USER_INPUT']);
   });

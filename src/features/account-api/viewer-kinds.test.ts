@@ -32,12 +32,16 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(path: string, body: URLSearchParams | string, authorization: string | undefined): Promise<Answer> {
+async function post(
+  path: string,
+  body: URLSearchParams | string,
+  authorization: string | undefined,
+): Promise<TestResponse> {
   const headers = {
     ...(typeof body === 'string' && { 'content-type': 'application/json' }),
     ...(authorization !== undefined && { authorization }),
@@ -46,11 +50,11 @@ async function post(path: string, body: URLSearchParams | string, authorization:
   return { status: response.status, body: await response.json() };
 }
 
-async function ask(query: string, token?: string): Promise<Answer> {
+async function ask(query: string, token?: string): Promise<TestResponse> {
   return await post('/graphql', JSON.stringify({ query }), token === undefined ? undefined : `Bearer ${token}`);
 }
 
-async function tokens(client: string, form: Readonly<Record<string, string>>): Promise<Answer> {
+async function tokens(client: string, form: Readonly<Record<string, string>>): Promise<TestResponse> {
   const authorization = `Basic ${Buffer.from(`${client}:${SECRET}`).toString('base64')}`;
   return await post('/oauth2/token', new URLSearchParams(form), authorization);
 }

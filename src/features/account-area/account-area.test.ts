@@ -28,7 +28,7 @@ const assets = new AssetFiles(
   },
   (name) => (CONTENTS[name] === undefined ? undefined : Buffer.from(CONTENTS[name])),
 );
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const service = await sharedByTests(startPages(testDatabase.database, { assets }));
@@ -38,8 +38,8 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
 }
 
 async function signedIn(from = service, acceptLanguage = 'en'): Promise<{ browser: Browser; username: string }> {
-  people += 1;
-  const username = `person${people}`;
+  users += 1;
+  const username = `person${users}`;
   await insertTestAccount(testDatabase.database, { username, password: PASSWORD }, { now: from.clock.now() });
   const browser = from.browser({ acceptLanguage });
   await browser.get('login');
@@ -199,8 +199,8 @@ describe('the account page', () => {
 
   test.each(['iframe', 'script', 'image'])('cannot be loaded as %s by another page (S-68)', async (destination) => {
     const { browser } = await signedIn();
-    const asked = await browser.get('/account/', { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' });
-    expect([asked.status, asked.body]).toEqual([403, '']);
+    const requested = await browser.get('/account/', { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' });
+    expect([requested.status, requested.body]).toEqual([403, '']);
     const visitor = await service
       .browser()
       .get('/account/', { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' });

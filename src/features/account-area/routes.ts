@@ -78,19 +78,19 @@ function withQuery(path: string, rawQuery: string): string {
 /** Does not check the ticket. The script does, and email scanners do not run scripts. */
 function showRecovery({ pages, parts, urls }: Deps, context: RequestContext): HttpResponse {
   if ((context.query.get('ticket') ?? '') === '') return redirect(urls.recover(), TICKET_HEADERS);
-  const answer = renderArea(parts, pages.language(context));
-  return { ...answer, headers: { ...answer.headers, ...TICKET_HEADERS } };
+  const response = renderArea(parts, pages.language(context));
+  return { ...response, headers: { ...response.headers, ...TICKET_HEADERS } };
 }
 
 async function showArea(deps: Deps, context: RequestContext): Promise<HttpResponse> {
   if (hasDotSegment(context.params['*'] ?? '')) throw new LatchkeyError('not_found');
   const wanted = { path: context.params['*'] ?? '', query: context.query, protocolName: deps.config.protocolName };
-  const answer = await answerFor(deps, context, wanted);
-  if (isCrossSigningReset(wanted)) return answer;
-  return { ...answer, headers: { ...answer.headers, 'cross-origin-opener-policy': 'same-origin' } };
+  const response = await responseFor(deps, context, wanted);
+  if (isCrossSigningReset(wanted)) return response;
+  return { ...response, headers: { ...response.headers, 'cross-origin-opener-policy': 'same-origin' } };
 }
 
-async function answerFor(deps: Deps, context: RequestContext, wanted: WantedPage): Promise<HttpResponse> {
+async function responseFor(deps: Deps, context: RequestContext, wanted: WantedPage): Promise<HttpResponse> {
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'active') return renderArea(deps.parts, deps.pages.language(context));
   const action = signInAction(wanted);

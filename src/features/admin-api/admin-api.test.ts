@@ -53,7 +53,7 @@ const settings = {
 const clock = new FakeClock();
 let program: ChatOAuthClient;
 let admin: AdminClient;
-let people = 0;
+let users = 0;
 
 const service = await sharedByTests(
   startService(settings, { clock, strengthWorker: await bundleWorker(STRENGTH_WORKER) }),
@@ -65,9 +65,9 @@ beforeAll(async () => {
   admin = new AdminClient(service, String(body['access_token']));
 });
 
-async function person(more: Readonly<Record<string, unknown>> = {}) {
-  people += 1;
-  const username = `maren${people}`;
+async function newUser(more: Readonly<Record<string, unknown>> = {}) {
+  users += 1;
+  const username = `maren${users}`;
   const account = { username, password: PASSWORD, ...more };
   const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
   return { id, username };
@@ -135,7 +135,7 @@ describe('access control (operations 4.1)', () => {
 describe('lists (operations 4.2)', () => {
   test('paginate with links in both directions, with a total count', async () => {
     for (let count = 0; count < 5; count += 1) {
-      await person();
+      await newUser();
       clock.advanceSeconds(1);
     }
     const { body } = await admin.get('users?page[first]=2');
@@ -179,9 +179,9 @@ describe('lists (operations 4.2)', () => {
     ['page[after]=', 'page[after]'],
     ['page[size]=1', 'page[size]'],
   ])('reject %s', async (query, parameter) => {
-    const answer = await admin.get(`users?${query}`);
-    expect([answer.status, codes(answer)]).toEqual([400, ['invalid_parameter']]);
-    expect(answer.body.errors?.[0]?.source).toEqual({ parameter });
+    const response = await admin.get(`users?${query}`);
+    expect([response.status, codes(response)]).toEqual([400, ['invalid_parameter']]);
+    expect(response.body.errors?.[0]?.source).toEqual({ parameter });
   });
 
   test.each(['page[first]=200', 'page[first]=1000', 'page[first]=1001', 'page[last]=4294967296'])(
@@ -257,7 +257,7 @@ describe('accounts (operations 4.4)', () => {
   });
 
   test('can be locked, unlocked, and granted or denied the admin right, with each change in the log', async () => {
-    const { id } = await person();
+    const { id } = await newUser();
     const locked = await admin.post(`users/${id}/lock`);
     expect(locked.body.links?.['self']).toBe(`/api/admin/v1/users/${id}/lock`);
     const at = locked.body.data?.attributes['locked_at'];
@@ -275,23 +275,23 @@ describe('accounts (operations 4.4)', () => {
   });
 
   test('lose everything when deactivated, and are reactivated without it', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
     expect((await admin.get(`users?filter[active-oauth2-client]=${CLIENT}`)).body.data?.map((u) => u.id)).toContain(id);
     const gone = await admin.post(`users/${id}/deactivate`, { skip_erase: true });
     expect(gone.body.data?.attributes['deactivated_at']).not.toBeNull();
-    const asked = await fetch(`${service.address}/oauth2/userinfo`, {
+    const requested = await fetch(`${service.address}/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${accessToken}` },
     });
-    expect(asked.status).toBe(401);
+    expect(requested.status).toBe(401);
     expect((await admin.post(`users/${id}/deactivate`)).status).toBe(200);
     expect((await admin.post(`users/${id}/reactivate`)).body.data?.attributes['deactivated_at']).toBeNull();
     expect((await admin.get(`oauth2-sessions?filter[user]=${id}&filter[status]=active`)).body.meta?.count).toBe(0);
   });
 
   test('get passwords that are strong enough, or any with the check skipped', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     expect(codes(await admin.post(`users/${id}/set-password`, { password: 'abc' }))).toEqual(['password_too_weak']);
     const skipped = await admin.post(`users/${id}/set-password`, { password: 'abc', skip_password_check: true });
     expect(skipped.status).toBe(204);
@@ -300,7 +300,7 @@ describe('accounts (operations 4.4)', () => {
 });
 
 test('removes the app and recovery codes of a locked-out user, and records who did it', async () => {
-  const { id } = await person();
+  const { id } = await newUser();
   const user = parseId<'user'>(id) ?? expect.fail();
   const remove = async () => await admin.post(`users/${id}/remove-second-factors`);
   await giveAuthenticatorApp(service.core, user);
@@ -322,7 +322,7 @@ test('removes the app and recovery codes of a locked-out user, and records who d
 
 describe('all sessions of an account (operations 4.4)', () => {
   test('end at once, for the named kinds', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
     const chat = await new ChatClient(service).login(username, PASSWORD);
@@ -348,7 +348,7 @@ describe('all sessions of an account (operations 4.4)', () => {
   });
 
   test.each([{ kinds: [] }, { kinds: ['all'] }, { kind: 'browser' }])('are not ended by %j', async (body) => {
-    const { id } = await person();
+    const { id } = await newUser();
     expect(codes(await admin.post(`users/${id}/kill-sessions`, body))).toEqual(['invalid_request']);
   });
 
@@ -359,7 +359,7 @@ describe('all sessions of an account (operations 4.4)', () => {
 
 describe('email addresses (operations 4.5)', () => {
   test('accept letters of any script, and match every form of Unicode and of the domain (RFC 6531)', async () => {
-    const { id } = await person();
+    const { id } = await newUser();
     const added = await admin.post('user-emails', { user_id: id, email: 'Jürgen@Bücher.example' });
     expect(added).toMatchObject({ status: 201 });
     expect(added.body.data?.attributes).toMatchObject({ email: 'Jürgen@xn--bcher-kva.example' });
@@ -374,7 +374,7 @@ describe('email addresses (operations 4.5)', () => {
   });
 
   test('can be added, found in any case, and removed', async () => {
-    const { id } = await person();
+    const { id } = await newUser();
     const added = await admin.post('user-emails', { user_id: id, email: 'Maren@Mail.Example' });
     expect(added.status).toBe(201);
     const found = await admin.get('user-emails?filter[email]=maren@mail.example');
@@ -384,7 +384,7 @@ describe('email addresses (operations 4.5)', () => {
       user_id: id,
       primary: true,
     });
-    const other = await person();
+    const other = await newUser();
     const taken = await admin.post('user-emails', { user_id: other.id, email: 'maren@mail.example' });
     expect([taken.status, codes(taken)]).toEqual([409, ['email_in_use']]);
     expect(codes(await admin.post('user-emails', { user_id: id, email: 'x' }))).toEqual(['invalid_email']);
@@ -396,7 +396,7 @@ describe('email addresses (operations 4.5)', () => {
 
 describe('sessions (operations 4.6)', () => {
   test('of browsers and clients can be listed and ended, but not ended twice', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
     await program.signIn(browser ?? expect.fail('no browser'), 'openid');
     const [signedIn] = (await admin.get(`user-sessions?filter[user]=${id}&filter[status]=active`)).body.data ?? [];
@@ -416,7 +416,7 @@ describe('sessions (operations 4.6)', () => {
   });
 
   test('of chat clients can be listed and ended', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     const signedIn = await fetch(`${service.address}/_chat/client/v3/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -434,7 +434,7 @@ describe('sessions (operations 4.6)', () => {
   });
 
   test('can be filtered by time', async () => {
-    const { id, username } = await person();
+    const { id, username } = await newUser();
     await GraphqlClient.signedIn(service, username, PASSWORD);
     const now = new Date(clock.now()).toISOString();
     const later = new Date(clock.now() + 1000).toISOString();
@@ -522,7 +522,7 @@ test('deletes a dynamically registered client, but not a configured one (operati
   expect(registered.status).toBe(200);
   const { database, core } = service;
   const client = await insertClient(database, core.keyRing, clock.now(), { isStatic: false, metadata: {} });
-  const { username } = await person();
+  const { username } = await newUser();
   await startOAuth2Session(client, username);
   expect((await admin.delete(`oauth2-clients/${client}`)).status).toBe(204);
   expect((await admin.get(`oauth2-clients/${client}`)).status).toBe(404);
@@ -542,8 +542,8 @@ describe('upstream identities (operations 4.10)', () => {
   const identity = (user: string, subject: string) => ({ user_id: user, provider_id: PROVIDER, subject });
 
   test('can be linked to accounts, listed and deleted, with a notification to the user', async () => {
-    const { id: user } = await person({ email: 'linked@mail.example' });
-    const { id: other } = await person();
+    const { id: user } = await newUser({ email: 'linked@mail.example' });
+    const { id: other } = await newUser();
     expect((await admin.get('upstream-oauth-providers?filter[enabled]=true')).body.meta?.count).toBe(1);
     const made = await admin.post('upstream-oauth-links', { ...identity(user, 'sub-1'), human_account_name: 'Maren' });
     expect([made.status, made.body.data?.attributes]).toMatchObject([
@@ -571,7 +571,7 @@ describe('upstream identities (operations 4.10)', () => {
   });
 
   test('are deleted with pending sign-ins, but not with those that created a session', async () => {
-    const { id: user } = await person();
+    const { id: user } = await newUser();
     const id = (await admin.post('upstream-oauth-links', identity(user, 'sub-2'))).body.data?.id ?? '';
     const session = await insertBrowserSession(
       service.database,
@@ -593,7 +593,7 @@ describe('upstream identities (operations 4.10)', () => {
   });
 
   test('of unknown users or unknown providers are rejected', async () => {
-    const { id: user } = await person();
+    const { id: user } = await newUser();
     expect((await admin.post('upstream-oauth-links', identity(ABSENT, 'x'))).status).toBe(404);
     const elsewhere = { ...identity(user, 'x'), provider_id: ABSENT };
     expect((await admin.post('upstream-oauth-links', elsewhere)).status).toBe(404);
@@ -604,11 +604,11 @@ describe('upstream identities (operations 4.10)', () => {
   });
 
   test('are linked once, despite concurrent requests (S-100)', async () => {
-    const { id: user } = await person();
-    const answers = await Promise.all(
+    const { id: user } = await newUser();
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => admin.post('upstream-oauth-links', identity(user, 'sub-race'))),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
   });
 });
 
@@ -630,10 +630,12 @@ describe('policy data (operations 4.11)', () => {
   });
 
   test('stored at the same instant has a defined order, and the last version applies', async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, (_, index) => set({ admin_users: [`turn${index}`] })));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => set({ admin_users: [`turn${index}`] })),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
     const latest = (await admin.get('policy-data/latest')).body.data;
-    const names = answers.find(({ body }) => body.data?.id === latest?.id)?.body.data?.attributes['data'];
+    const names = responses.find(({ body }) => body.data?.id === latest?.id)?.body.data?.attributes['data'];
     expect(service.core.policy.data.adminUsers).toEqual(['root', ...Object.values(names ?? {}).flat()]);
     await set({});
   });
@@ -796,11 +798,11 @@ describe('the OpenAPI document (operations 4.13)', () => {
     expect(await new Validator().validate(structuredClone(description))).toEqual({ valid: true });
     type Content = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
     const example = (part: Content | undefined) => part?.content?.['application/json']?.example;
-    for (const { id, path, method, body, answers, errors } of OPERATIONS) {
+    for (const { id, path, method, body, answers: results, errors } of OPERATIONS) {
       const address = `/api/admin/v1/${path}`.replace(/:([a-z]+)/g, '{$1}');
       const { requestBody, responses } = description.paths[address][method.toLowerCase()];
       if (body !== undefined) expect(body.safeParse(example(requestBody)), id).toMatchObject({ success: true });
-      for (const { status, schema } of answers) {
+      for (const { status, schema } of results) {
         if (schema !== undefined)
           expect(schema.safeParse(example(responses[status])), id).toMatchObject({ success: true });
       }

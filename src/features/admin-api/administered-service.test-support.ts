@@ -23,7 +23,7 @@ export const SECRET = 'shared-secret-of-the-test';
 export const PASSWORD = 'correct horse battery staple';
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 
-export interface Person {
+export interface TestUser {
   readonly id: UserId;
   readonly uuid: string;
   readonly username: string;
@@ -36,7 +36,7 @@ export interface AdministeredService {
   /** Returns an API client with this client's token. */
   adminOf(client: string): Promise<AdminClient>;
   /** Creates a new user, here and at the homeserver. */
-  person(): Promise<Person>;
+  person(): Promise<TestUser>;
   /** Returns the payloads of an account's waiting jobs. */
   jobsOf(uuid: string, queue: string): Promise<readonly { readonly payload: object }[]>;
   stop(): Promise<void>;
@@ -69,7 +69,7 @@ export async function startAdministeredService(
     },
     { clock, expectedErrors, ...(outbound !== undefined && { outbound }) },
   );
-  let people = 0;
+  let users = 0;
   return {
     ...{ clock, homeserver, service },
     adminOf: async (client) => {
@@ -79,10 +79,10 @@ export async function startAdministeredService(
       return new AdminClient(service, String(body['access_token']));
     },
     person: async () => {
-      people += 1;
+      users += 1;
       // IDs created at the same instant have no defined order.
       clock.advanceSeconds(1);
-      const username = `nele${people}`;
+      const username = `nele${users}`;
       const account = { username, password: PASSWORD };
       const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
       homeserver.addUser(username);

@@ -13,12 +13,12 @@ import {
   ABSENT,
   CLIENT,
   PASSWORD,
-  type Person,
   startAdministeredService,
+  type TestUser,
 } from './administered-service.test-support.ts';
 
 let admin: AdminClient;
-let person: Person;
+let user: TestUser;
 
 const administered = await sharedByTests(
   startAdministeredService({}, [CLIENT], ['audit_events', '/audit-events HTTP/1.1" 500 ']),
@@ -26,29 +26,29 @@ const administered = await sharedByTests(
 
 beforeAll(async () => {
   admin = await administered.adminOf(CLIENT);
-  person = await administered.person();
+  user = await administered.person();
 });
 
 async function list(query: string) {
-  const answer = await admin.get(`audit-events?${query}`);
-  expect(answer.status).toBe(200);
-  return answer.body;
+  const response = await admin.get(`audit-events?${query}`);
+  expect(response.status).toBe(200);
+  return response.body;
 }
 
 const attributesOf = async (query: string) => ((await list(query)).data ?? []).map(({ attributes }) => attributes);
 
 test('lists a change with actor, target, request and address, and the event that the user sees', async () => {
   const { clock, service } = administered;
-  await admin.post(`users/${person.id}/lock`);
+  await admin.post(`users/${user.id}/lock`);
   const request = service.requestLines().at(-1)?.id;
-  const events = await attributesOf(`filter[user]=${person.id}&page[first]=2`);
+  const events = await attributesOf(`filter[user]=${user.id}&page[first]=2`);
   // Events of the same instant have no defined order.
   const [event, action] = events.toSorted((one, other) => (String(one['kind']) < String(other['kind']) ? -1 : 1));
   expect(action).toEqual({
     kind: 'admin_action',
     created_at: new Date(clock.now()).toISOString().replace('Z', '000Z'),
-    user_id: person.id,
-    username: person.username,
+    user_id: user.id,
+    username: user.username,
     actor: { type: 'admin', id: null, username: null },
     client_id: CLIENT,
     session_id: null,
@@ -56,7 +56,7 @@ test('lists a change with actor, target, request and address, and the event that
     user_agent: expect.any(String),
     outcome: 'ok',
     operation: 'lockUser',
-    target: { type: 'user', id: person.id },
+    target: { type: 'user', id: user.id },
     changed: ['locked_at'],
     request_id: request,
     detail: {},
@@ -68,28 +68,28 @@ test('lists a change with actor, target, request and address, and the event that
     operation: null,
     target: null,
   });
-  await admin.post(`users/${person.id}/unlock`);
+  await admin.post(`users/${user.id}/unlock`);
 });
 
 test('tells users from failed attempts, and names them', async () => {
-  await GraphqlClient.signedIn(administered.service, person.username, PASSWORD);
+  await GraphqlClient.signedIn(administered.service, user.username, PASSWORD);
   administered.clock.advanceSeconds(1);
-  await GraphqlClient.signedIn(administered.service, person.username, 'wrong').catch(() => undefined);
-  const named = { id: person.id, username: person.username };
+  await GraphqlClient.signedIn(administered.service, user.username, 'wrong').catch(() => undefined);
+  const named = { id: user.id, username: user.username };
   expect(
-    await attributesOf(`filter[user]=${person.id}&page[first]=2&filter[kind]=login&filter[kind]=login_failed`),
+    await attributesOf(`filter[user]=${user.id}&page[first]=2&filter[kind]=login&filter[kind]=login_failed`),
   ).toMatchObject([
     {
       kind: 'login_failed',
       outcome: 'failed',
       actor: { type: 'anonymous', id: null, username: null },
-      ...{ username: person.username },
+      ...{ username: user.username },
     },
     { kind: 'login', outcome: 'ok', actor: { type: 'user', ...named } },
   ]);
   const failed = await attributesOf(`filter[outcome]=failed`);
   expect(failed.map(({ kind }) => kind)).toEqual(['login_failed']);
-  const own = await attributesOf(`filter[actor]=${person.id}`);
+  const own = await attributesOf(`filter[actor]=${user.id}`);
   expect(own.map(({ kind }) => kind)).toContain('login');
   expect(own.map(({ kind }) => kind)).not.toContain('login_failed');
 });
@@ -160,10 +160,10 @@ describe('an export', () => {
       service.database,
       `insert into audit_events (id, kind, user_id, user_agent, detail, created_at)
        values ($1::uuid, 'login', $2::uuid, '=HYPERLINK("https://evil.example")', '{}', $3::timestamptz)`,
-      [toUuid(newId(clock.now())), person.uuid, new Date(clock.now())],
+      [toUuid(newId(clock.now())), user.uuid, new Date(clock.now())],
     );
     const before = await exports();
-    const query = `audit-events?filter[user]=${person.id}`;
+    const query = `audit-events?filter[user]=${user.id}`;
     const response = await admin.download(query, CSV);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
@@ -174,13 +174,10 @@ describe('an export', () => {
     expect(csv).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
     let printed = '';
     const { database } = service.core;
-    for await (const part of eventExport(database, { user: person.id }, 1000, 'csv')) printed += part;
+    for await (const part of eventExport(database, { user: user.id }, 1000, 'csv')) printed += part;
     expect(csv).toBe(printed);
     const lines = (await (await admin.download(`${query}&limit=2`, NDJSON)).text()).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { username: person.username },
-      { user_id: person.id },
-    ]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ username: user.username }, { user_id: user.id }]);
     expect(
       (await (await admin.download(`audit-events?filter[user]=${ABSENT}`, CSV)).text()).split('\r\n'),
     ).toHaveLength(2);

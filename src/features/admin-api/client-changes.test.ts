@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
-import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
+import type { AdminClient, AdminResponse } from '#test/support/admin-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -45,8 +45,8 @@ async function token({ id, secret }: Created, at = administered.service.address)
   return response.status;
 }
 
-const attributesOf = ({ body }: AdminAnswer) => body.data?.attributes ?? {};
-const errorOf = ({ status, body }: AdminAnswer) => ({
+const attributesOf = ({ body }: AdminResponse) => body.data?.attributes ?? {};
+const errorOf = ({ status, body }: AdminResponse) => ({
   status,
   code: body.errors?.[0]?.code,
   source: body.errors?.[0]?.source,
@@ -180,10 +180,10 @@ describe('PATCH', () => {
     const { id } = await create(WEB);
     const path = `oauth2-clients/${id}`;
     const etag = (await admin.get(path)).headers.get('etag') ?? '';
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['One', 'Two', 'Three'].map((client_name) => admin.send('PATCH', path, { client_name }, { 'if-match': etag })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   });
 
   test.each([
@@ -308,11 +308,11 @@ describe('PATCH', () => {
       [{ client_name: 'latchkey\u200b ADMlNISTRATI\u043eN' }, '/client_name'],
       [{ redirect_uris }, '/redirect_uris/1'],
     ] as const) {
-      const answers = [
+      const responses = [
         await admin.post('oauth2-clients', { ...WEB, ...members }),
         await admin.send('PATCH', `oauth2-clients/${id}`, members),
       ];
-      for (const answer of answers) expect(errorOf(answer)).toMatchObject({ status: 400, source: { pointer } });
+      for (const response of responses) expect(errorOf(response)).toMatchObject({ status: 400, source: { pointer } });
     }
     const taken = await admin.post('oauth2-clients', { ...WEB, client_id: ADMIN_AREA_CLIENT_ID });
     expect(errorOf(taken)).toMatchObject({ status: 409, code: 'client_exists' });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientFinding } from '#domain/clients/test-client.ts';
-import type { AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
+import type { AdminClient, AdminResponse } from '#test/support/admin-client.ts';
 import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import {
@@ -82,7 +82,7 @@ async function create(members: object): Promise<string> {
 }
 
 /** Each administrator may run ten tests a minute. */
-async function tested(id: string): Promise<AdminAnswer> {
+async function tested(id: string): Promise<AdminResponse> {
   administered.clock.advanceSeconds(6);
   return await admin.post(`oauth2-clients/${id}/test`);
 }
@@ -172,8 +172,8 @@ describe('a test of a client', () => {
   test('is limited to ten a minute for each administrator (S-195)', async () => {
     const id = await create({ client_auth_method: 'none', redirect_uris: [CALLBACK] });
     administered.clock.advanceSeconds(60);
-    const answers = await Promise.all(Array.from({ length: 12 }, () => admin.post(`oauth2-clients/${id}/test`)));
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => admin.post(`oauth2-clients/${id}/test`)));
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(2);
     const other = await administered.adminOf(SECOND_CLIENT);
     expect((await other.post(`oauth2-clients/${id}/test`)).status).toBe(200);
   });
@@ -190,14 +190,14 @@ test('connect shows what to enter in the application, without the secret', async
     ...{ client_auth_method: 'client_secret_post', client_secret: 'never shown to anybody' },
     ...{ redirect_uris: [CALLBACK], scope: 'openid email' },
   });
-  const answer = await admin.get(`oauth2-clients/${id}/connect`);
-  expect(answer.body.links?.['self']).toBe(`/api/admin/v1/oauth2-clients/${id}/connect`);
-  const shown = answer.body.data?.attributes ?? {};
+  const response = await admin.get(`oauth2-clients/${id}/connect`);
+  expect(response.body.links?.['self']).toBe(`/api/admin/v1/oauth2-clients/${id}/connect`);
+  const shown = response.body.data?.attributes ?? {};
   expect(shown).toMatchObject({
     ...{ client_id: id, client_auth_method: 'client_secret_post', has_secret: true, scopes: ['openid', 'email'] },
     ...{ groups_claim: null, redirect_uris: [CALLBACK], preset: null },
   });
-  expect(JSON.stringify(answer.body)).not.toContain('never shown');
+  expect(JSON.stringify(response.body)).not.toContain('never shown');
   const discovered = await fetch(`${administered.service.address}/.well-known/openid-configuration`);
   const metadata: Record<string, unknown> = await discovered.json();
   for (const [name, value] of Object.entries(shown)) {

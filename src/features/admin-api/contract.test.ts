@@ -27,7 +27,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
-let person: AdministeredService['person'];
+let user: AdministeredService['person'];
 let jobsOf: AdministeredService['jobsOf'];
 let program: ChatOAuthClient;
 let token: string;
@@ -46,7 +46,7 @@ const administered = await sharedByTests(
 );
 
 beforeAll(async () => {
-  ({ clock, homeserver, jobsOf, person, service } = administered);
+  ({ clock, homeserver, jobsOf, person: user, service } = administered);
   program = new ChatOAuthClient(service, CLIENT);
   const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'urn:mas:admin' });
   token = String(body['access_token']);
@@ -77,7 +77,7 @@ const send = (
 
 describe('access control (operations 4.1)', () => {
   test('counts each use of a token as session activity', async () => {
-    const { id, username } = await person();
+    const { id, username } = await user();
     await sql(service.database, 'update users set can_request_admin = true where id = $1::uuid', [toUuid(id)]);
     const { accessToken } = await program.signIn(await signedIn(username), 'openid urn:mas:admin');
     clock.advanceSeconds(60);
@@ -112,9 +112,9 @@ async function statusOf(path: string, headers: readonly (readonly string[])[]): 
     const sent = request(service.address + path, {
       headers: ['Host', new URL(service.address).host, ...headers.flat()],
     });
-    sent.once('response', (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
+    sent.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
     });
     sent.once('error', reject);
     sent.end();
@@ -123,16 +123,16 @@ async function statusOf(path: string, headers: readonly (readonly string[])[]): 
 
 describe('documents (operations 4.2)', () => {
   test('are uncacheable JSON, with links as the request spells them', async () => {
-    const { id } = await person();
-    const answer = await admin.post(`users/${id.toLowerCase()}/lock`);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toMatchObject({
+    const { id } = await user();
+    const response = await admin.post(`users/${id.toLowerCase()}/lock`);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.body).toMatchObject({
       data: { type: 'user', id, links: { self: `/api/admin/v1/users/${id}` } },
       links: { self: `/api/admin/v1/users/${id}/lock` },
     });
-    expect(answer.body.data?.attributes['locked_at']).toMatch(TIME);
-    expect(answer.body.data?.attributes['created_at']).toMatch(TIME);
+    expect(response.body.data?.attributes['locked_at']).toMatch(TIME);
+    expect(response.body.data?.attributes['created_at']).toMatch(TIME);
   });
 
   test("have links below the listener's prefix", async () => {
@@ -159,16 +159,16 @@ describe('documents (operations 4.2)', () => {
   test.each(['/api/', '/api/nothing', '/api/admin', '/api/admin/v1', '/api/admin/v2/users', '/api/admin/v1/users/'])(
     'report a JSON error at %s, which has no resource',
     async (path) => {
-      const answer = await send(path);
-      const { errors } = JSON.parse(await answer.text());
-      expect([answer.status, errors[0].code, errors[0].status]).toEqual([404, 'not_found', '404']);
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      const response = await send(path);
+      const { errors } = JSON.parse(await response.text());
+      expect([response.status, errors[0].code, errors[0].status]).toEqual([404, 'not_found', '404']);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
     },
   );
 
   test('report errors with their description, their location and the request ID', async () => {
-    const answer = await admin.post('users', { username: 'a', colour: 'red' });
-    expect(answer.body).toEqual({
+    const response = await admin.post('users', { username: 'a', colour: 'red' });
+    expect(response.body).toEqual({
       errors: [
         {
           title: expect.stringContaining('unknown member'),
@@ -180,11 +180,11 @@ describe('documents (operations 4.2)', () => {
         },
       ],
     });
-    expect(service.logLines().join('\n')).toContain(String(answer.body.errors?.[0]?.id));
+    expect(service.logLines().join('\n')).toContain(String(response.body.errors?.[0]?.id));
   });
 
   test('ignore a body where none is expected', async () => {
-    const { id } = await person();
+    const { id } = await user();
     const body = 'x'.repeat(5000);
     const locked = await send(`/api/admin/v1/users/${id}/lock`, {
       method: 'POST',
@@ -195,15 +195,15 @@ describe('documents (operations 4.2)', () => {
   });
 
   test('send the same methods, headers and max age to browsers of any origin', async () => {
-    const answer = await send('/api/admin/v1/users', {
+    const response = await send('/api/admin/v1/users', {
       method: 'OPTIONS',
       headers: { origin: 'https://admin.example', 'access-control-request-method': 'POST' },
     });
-    const allowed = answer.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE, OPTIONS');
-    expect(answer.headers.get('access-control-max-age')).toBe('3600');
-    expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    const allowed = response.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE, OPTIONS');
+    expect(response.headers.get('access-control-max-age')).toBe('3600');
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
     expect(allowed).toEqual(
       expect.arrayContaining([
         ...['authorization', 'accept', 'content-type', 'x-requested-with', 'traceparent', 'tracestate'],
@@ -214,7 +214,7 @@ describe('documents (operations 4.2)', () => {
 
 describe('pages (operations 4.2)', () => {
   test('are delimited by cursors that need not exist, which links omit', async () => {
-    const made = [await person(), await person(), await person(), await person()].map(({ id }) => id);
+    const made = [await user(), await user(), await user(), await user()].map(({ id }) => id);
     const [first = '', second = '', third = '', last = ''] = made;
     const between = await admin.get(`users?page[after]=${first.toLowerCase()}&page[before]=${last}&page[first]=1`);
     expect(ids(between)).toEqual([second]);
@@ -269,7 +269,7 @@ test('site-config has exactly these members (operations 4.3)', async () => {
 
 describe('accounts (operations 4.4)', () => {
   test('can be found by state and by live sessions', async () => {
-    const [idle, chatting, locked, gone] = [await person(), await person(), await person(), await person()];
+    const [idle, chatting, locked, gone] = [await user(), await user(), await user(), await user()];
     const browser = await signedIn(chatting.username);
     await program.signIn(browser, 'openid');
     await new ChatOAuthClient(service, SECOND_CLIENT).signIn(browser, 'openid');
@@ -303,7 +303,7 @@ describe('accounts (operations 4.4)', () => {
   });
 
   test('get a password, which ends no sessions and replaces the previous one', async () => {
-    const { id, uuid, username } = await person();
+    const { id, uuid, username } = await user();
     const { accessToken } = await program.signIn(await signedIn(username), 'openid');
     const set = (password: string) => admin.post(`users/${id}/set-password`, { password, skip_password_check: true });
     expect((await set('another horse battery staple')).status).toBe(204);
@@ -328,16 +328,16 @@ describe('accounts (operations 4.4)', () => {
       { like: service, clock },
     );
     try {
-      const { id } = await person();
-      const answer = await new AdminClient(other, token).post(`users/${id}/set-password`, { password: PASSWORD });
-      expect([answer.status, codes(answer)]).toEqual([403, ['password_auth_disabled']]);
+      const { id } = await user();
+      const response = await new AdminClient(other, token).post(`users/${id}/set-password`, { password: PASSWORD });
+      expect([response.status, codes(response)]).toEqual([403, ['password_auth_disabled']]);
     } finally {
       await other.stop();
     }
   });
 
   test('are synced to the homeserver: locks, addresses, deactivation with and without erasure', async () => {
-    const [one, other] = [await person(), await person()];
+    const [one, other] = [await user(), await user()];
     await forgetJobs();
     await admin.post(`users/${one.id}/lock`);
     expect(await jobsOf(one.uuid, 'provision-user')).toHaveLength(1);
@@ -363,7 +363,7 @@ describe('accounts (operations 4.4)', () => {
 
 describe('sessions (operations 4.6)', () => {
   test('can be found by each of their filters', async () => {
-    const [one, other] = [await person(), await person()];
+    const [one, other] = [await user(), await user()];
     const browser = await signedIn(one.username);
     await program.signIn(browser, 'openid urn:chat:client:api:* urn:chat:client:device:HARBOUR001');
     await new ChatOAuthClient(service, SECOND_CLIENT).signIn(browser, 'openid');
@@ -416,7 +416,7 @@ describe('sessions (operations 4.6)', () => {
   });
 
   test('end with their last activity and the homeserver device; ending a browser session keeps client sessions', async () => {
-    const { id, uuid, username } = await person();
+    const { id, uuid, username } = await user();
     const browser = await signedIn(username);
     const { accessToken } = await program.signIn(
       browser,
@@ -450,8 +450,8 @@ describe('sessions (operations 4.6)', () => {
 test('registration tokens: returns 404 for unknown ones, and rejects duplicates (operations 4.8)', async () => {
   for (const action of ['', '/revoke', '/unrevoke']) {
     const path = `user-registration-tokens/${ABSENT}${action}`;
-    const answer = action === '' ? await admin.get(path) : await admin.post(path);
-    expect([action, answer.status]).toEqual([action, 404]);
+    const response = action === '' ? await admin.get(path) : await admin.post(path);
+    expect([action, response.status]).toEqual([action, 404]);
   }
   expect((await admin.send('PUT', `user-registration-tokens/${ABSENT}`, {})).status).toBe(404);
   await admin.post('user-registration-tokens', { token: 'A.-_~9' });
@@ -466,7 +466,7 @@ test('registration tokens: returns 404 for unknown ones, and rejects duplicates 
 });
 
 test('clients can be found by each of their filters (operations 4.9)', async () => {
-  const { username } = await person();
+  const { username } = await user();
   await new ChatOAuthClient(service, SECOND_CLIENT).signIn(await signedIn(username), 'openid');
   const found = async (query: string) => ids(await admin.get(`oauth2-clients?${query}`));
   expect(await found('filter[client-kind]=static')).toEqual([CLIENT, SECOND_CLIENT]);

@@ -4,10 +4,10 @@ import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { notifyHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
-import { CLIENT, type Person, startAdministeredService } from './administered-service.test-support.ts';
+import { CLIENT, startAdministeredService, type TestUser } from './administered-service.test-support.ts';
 
 let admin: AdminClient;
-let leaver: Person;
+let leaver: TestUser;
 
 const administered = await sharedByTests(
   startAdministeredService({}, [CLIENT], ['homeserver.refused', 'job.failed', 'job.dead']),
@@ -58,9 +58,9 @@ test('a queued or running deactivation is not sent twice', async () => {
   await deactivate();
   await deactivate({ skip_erase: true });
   expect(await waiting()).toEqual([erasing(true)]);
-  let answer = () => {};
+  let response = () => {};
   const until = new Promise<void>((resolve) => {
-    answer = resolve;
+    response = resolve;
   });
   await administered.homeserver.setFault({ kind: 'wait', until });
   const requests = administered.homeserver.requests.length;
@@ -68,7 +68,7 @@ test('a queued or running deactivation is not sent twice', async () => {
   await expect.poll(() => administered.homeserver.requests.length).toBeGreaterThan(requests);
   await deactivate();
   expect(await waiting()).toEqual([erasing(true)]);
-  answer();
+  response();
   await running;
   expect(await waiting()).toEqual([]);
 });

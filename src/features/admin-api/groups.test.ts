@@ -29,10 +29,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await administered.stop());
 
-type Answer = Awaited<ReturnType<AdminClient['get']>>;
+type TestResponse = Awaited<ReturnType<AdminClient['get']>>;
 
 const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('not a ULID'));
-const refused = ({ status, body }: Answer) => {
+const refused = ({ status, body }: TestResponse) => {
   const [error] = body.errors ?? [];
   return [status, error?.code, error?.source];
 };
@@ -44,7 +44,7 @@ async function create(name: string): Promise<string> {
   return body.data?.id ?? '';
 }
 
-async function person(): Promise<UserId> {
+async function newUser(): Promise<UserId> {
   return (await administered.person()).id;
 }
 
@@ -131,7 +131,7 @@ describe('groups', () => {
   });
 
   test('are created when an administrator sets the groups of an account', async () => {
-    const user = await person();
+    const user = await newUser();
     const name = newId(0);
     await admin.send('PUT', `users/${user}/groups`, { groups: [name] });
     const { body } = await admin.get(`groups?filter[search]=${name}`);
@@ -141,7 +141,7 @@ describe('groups', () => {
 
 describe('members', () => {
   test('are added and removed, alone and many at once, all or none', async () => {
-    const [id, one, two] = [await create('crew'), await person(), await person()];
+    const [id, one, two] = [await create('crew'), await newUser(), await newUser()];
     const some = await admin.post(`groups/${id}/users`, { user_ids: [one, ABSENT, two] });
     expect(refused(some)).toEqual([404, 'not_found', { pointer: '/user_ids/1' }]);
     expect(await groupsOf(one)).toEqual([]);
@@ -172,7 +172,7 @@ describe('members', () => {
   });
 
   test('are listed by source, page by page', async () => {
-    const [id, one, two, three] = [await create('pilots'), await person(), await person(), await person()];
+    const [id, one, two, three] = [await create('pilots'), await newUser(), await newUser(), await newUser()];
     await admin.post(`groups/${id}/users`, { user_ids: [one, two] });
     await link(two, ['pilots']);
     await link(three, ['pilots']);
@@ -192,7 +192,7 @@ describe('members', () => {
 
 describe('a rename', () => {
   test('keeps members and access', async () => {
-    const [id, member, other] = [await create('before'), await person(), await person()];
+    const [id, member, other] = [await create('before'), await newUser(), await newUser()];
     await admin.send('PUT', `groups/${id}/users/${member}`);
     const client = await limitedClient([id]);
     const { status, body } = await admin.send('PATCH', `groups/${id}`, { name: 'after' });
@@ -211,7 +211,7 @@ describe('a rename', () => {
 
 describe('a deletion', () => {
   test('is refused while clients are limited to the group, and never opens them (S-200)', async () => {
-    const [id, member, other] = [await create('gone'), await person(), await person()];
+    const [id, member, other] = [await create('gone'), await newUser(), await newUser()];
     await admin.send('PUT', `groups/${id}/users/${member}`);
     const client = await limitedClient([id]);
     expect((await admin.get(`groups/${id}`)).body.data?.attributes['clients']).toMatchObject([
@@ -229,7 +229,7 @@ describe('a deletion', () => {
   });
 
   test('and a rename of what the configuration names or a provider reports are refused, also if forced', async () => {
-    const [configured, external, user] = [await create('configured'), await create('reported'), await person()];
+    const [configured, external, user] = [await create('configured'), await create('reported'), await newUser()];
     await limitedClient([configured], true);
     await link(user, ['reported']);
     for (const [id, code] of [
@@ -273,7 +273,7 @@ describe('a deletion', () => {
     expect((await admin.delete(`groups/${id}?force=true`)).status).toBe(204);
     expect(await access()).toBe(false);
     expect((await admin.get(`groups/${id}`)).body.data?.attributes['pending']).toBe('deleting');
-    const user = await person();
+    const user = await newUser();
     expect(refused(await admin.send('PUT', `groups/${id}/users/${user}`))[1]).toBe('group_is_pending');
     expect(refused(await admin.send('PUT', `users/${user}/groups`, { groups: ['armada'] }))[1]).toBe('group_exists');
     expect(await rewriteGroupNames(service, new AbortController().signal)).toEqual({ kind: 'done' });

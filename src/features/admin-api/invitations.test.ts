@@ -75,16 +75,16 @@ describe('invitations (administration A-16)', () => {
     [{ note: 'x'.repeat(501) }, '/note'],
     [{ created_by: ABSENT }, '/created_by'],
   ])('refuse %j', async (body, pointer) => {
-    const answer = await admin.post(PATH, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer } }]);
+    const response = await admin.post(PATH, body);
+    expect(response.status).toBe(400);
+    expect(response.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer } }]);
   });
 
   test('for an address keep their limit of one account', async () => {
     const made = await admin.post(PATH, { email: 'two@mail.example' });
     for (const usage_limit of [2, null]) {
-      const answer = await admin.send('PUT', `${PATH}/${made.body.data?.id}`, { usage_limit });
-      expect(answer.status).toBe(400);
+      const response = await admin.send('PUT', `${PATH}/${made.body.data?.id}`, { usage_limit });
+      expect(response.status).toBe(400);
     }
   });
 });

@@ -10,7 +10,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
 import { DEFAULT_SIZE, isRepeatable, MAX_NEWEST_SIZE, MAX_SIZE, sortValues } from './definition/list-parameters.ts';
-import type { Answer, ListExports, Operation } from './definition/operation.ts';
+import type { ListExports, Operation, TestResponse } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
@@ -193,7 +193,7 @@ function describeOperation(operation: Operation) {
     sorts,
     exports,
     parameters: others,
-    answers,
+    answers: responses,
     errors: codes,
   } = operation;
   const address = addressOf(operation);
@@ -228,7 +228,7 @@ function describeOperation(operation: Operation) {
       },
     }),
     responses: {
-      ...Object.fromEntries(answers.map((one) => [one.status, answer(one, address, exports)])),
+      ...Object.fromEntries(responses.map((one) => [one.status, responseFor(one, address, exports)])),
       ...errorResponses([...COMMON, ...(body === undefined ? [] : BODY_ERRORS), ...codes]),
     },
   };
@@ -299,7 +299,7 @@ function parameter(
   return { name, in: place, description, schema, ...more };
 }
 
-function answer({ description, schema, file }: Answer, address: string, exports: Operation['exports']) {
+function responseFor({ description, schema, file }: TestResponse, address: string, exports: Operation['exports']) {
   if (file !== undefined) return { description, content: { [file]: { schema: { type: 'string' } } } };
   if (schema === undefined) return { description };
   const files = Object.entries(exports?.examples ?? {}).map(([type, example]) => [

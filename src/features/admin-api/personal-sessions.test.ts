@@ -14,10 +14,10 @@ import {
   ABSENT,
   CLIENT,
   PASSWORD,
-  type Person,
   SECOND_CLIENT,
   SECRET,
   startAdministeredService,
+  type TestUser,
 } from './administered-service.test-support.ts';
 
 const ADMIN = 'urn:mas:admin';
@@ -47,7 +47,7 @@ beforeEach(async () => {
   await homeserver.setFault(undefined);
 });
 
-async function person(more: { readonly admin?: boolean } = {}): Promise<Person> {
+async function newUser(more: { readonly admin?: boolean } = {}): Promise<TestUser> {
   const made = await administered.person();
   if (more.admin === true) await setColumn(made.id, 'can_request_admin', 'true');
   return made;
@@ -59,9 +59,9 @@ async function setColumn(id: UserId, column: string, value: string): Promise<voi
 
 async function make(actor: UserId, more: Readonly<Record<string, unknown>> = {}, by: AdminClient = admin) {
   const body = { actor_user_id: actor, human_name: 'bridge', scope: API, ...more };
-  const answer = await by.post('personal-sessions', body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-  const { id, attributes } = answer.body.data ?? expect.fail('nothing was made');
+  const response = await by.post('personal-sessions', body);
+  expect(response.status, JSON.stringify(response.body)).toBe(201);
+  const { id, attributes } = response.body.data ?? expect.fail('nothing was made');
   return { id, attributes, token: String(attributes['access_token']) };
 }
 
@@ -82,7 +82,7 @@ const devicesOf = (username: string) => [...(homeserver.state.users.get(username
 
 describe('a personal session (operations 4.7)', () => {
   test('is created with a token that is shown once, can be read and listed, and belongs to its client', async () => {
-    const actor = await person();
+    const actor = await newUser();
     const { id, attributes, token } = await make(actor.id, { expires_in: 3600 });
     expect(token).toMatch(/^mpt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
     expect(attributes).toMatchObject({
@@ -105,7 +105,7 @@ describe('a personal session (operations 4.7)', () => {
   });
 
   test('can be found by owner, account, scope, state and expiry', async () => {
-    const actor = await person();
+    const actor = await newUser();
     const lasting = (await make(actor.id)).id;
     clock.advanceSeconds(1);
     const short = (await make(actor.id, { expires_in: 60, scope: 'openid' }, other)).id;
@@ -150,25 +150,25 @@ describe('a personal session (operations 4.7)', () => {
     [{ actor_user_id: ABSENT }, 404, 'not_found'],
     [{ owner_user_id: ABSENT }, 400, 'invalid_request'],
   ])('is not created with %j: %i %s', async (more, status, code) => {
-    const { id } = await person();
-    const answer = await admin.post('personal-sessions', {
+    const { id } = await newUser();
+    const response = await admin.post('personal-sessions', {
       actor_user_id: id,
       human_name: 'bridge',
       scope: API,
       ...more,
     });
-    expect([answer.status, codes(answer)]).toEqual([status, [code]]);
+    expect([response.status, codes(response)]).toEqual([status, [code]]);
   });
 
   test('is not created for a deactivated account', async () => {
-    const { id } = await person();
+    const { id } = await newUser();
     await admin.post(`users/${id}/deactivate`);
-    const answer = await admin.post('personal-sessions', { actor_user_id: id, human_name: 'x', scope: API });
-    expect([answer.status, codes(answer)]).toEqual([410, ['user_deactivated']]);
+    const response = await admin.post('personal-sessions', { actor_user_id: id, human_name: 'x', scope: API });
+    expect([response.status, codes(response)]).toEqual([410, ['user_deactivated']]);
   });
 
   test('can be revoked once', async () => {
-    const { id, token } = await make((await person()).id);
+    const { id, token } = await make((await newUser()).id);
     expect(await isActive(token)).toBe(true);
     const revoked = await admin.post(`personal-sessions/${id}/revoke`);
     expect(revoked.body.data?.attributes['revoked_at']).not.toBeNull();
@@ -184,15 +184,15 @@ describe('regenerating the token of a personal session', () => {
     by.post(`personal-sessions/${id}/regenerate`, body);
 
   test('replaces the previous token, even if it had expired', async () => {
-    const { id, token } = await make((await person()).id, { expires_in: 60 });
+    const { id, token } = await make((await newUser()).id, { expires_in: 60 });
     clock.advanceSeconds(60);
     expect(await isActive(token)).toBe(false);
-    const answer = await regenerate(id, { expires_in: 120 });
-    expect([answer.status, answer.body.links?.['self']]).toEqual([
+    const response = await regenerate(id, { expires_in: 120 });
+    expect([response.status, response.body.links?.['self']]).toEqual([
       201,
       `/api/admin/v1/personal-sessions/${id}/regenerate`,
     ]);
-    const next = String(answer.body.data?.attributes['access_token']);
+    const next = String(response.body.data?.attributes['access_token']);
     expect((await introspect(next))['expires_in']).toBe(120);
     const lasting = await regenerate(id);
     expect(lasting.body.data?.attributes['expires_at']).toBeNull();
@@ -201,15 +201,17 @@ describe('regenerating the token of a personal session', () => {
   });
 
   test('issues one token for twenty concurrent requests', async () => {
-    const { id } = await make((await person()).id);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => regenerate(id)));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
-    const alive = await Promise.all(answers.map(({ body }) => isActive(String(body.data?.attributes['access_token']))));
+    const { id } = await make((await newUser()).id);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => regenerate(id)));
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
+    const alive = await Promise.all(
+      responses.map(({ body }) => isActive(String(body.data?.attributes['access_token']))),
+    );
     expect(alive.filter((one) => one === true)).toHaveLength(1);
   });
 
   test('is refused to other clients, for ended sessions, and with an invalid body', async () => {
-    const { id } = await make((await person()).id);
+    const { id } = await make((await newUser()).id);
     expect(codes(await regenerate(id, undefined, other))).toEqual(['not_owner']);
     expect(codes(await regenerate(id, { expires_in: 'x' }))).toEqual(['invalid_request']);
     expect((await regenerate(ABSENT)).status).toBe(404);
@@ -221,8 +223,8 @@ describe('regenerating the token of a personal session', () => {
 
 describe('a personal token at the admin API (operations 4.1)', () => {
   test('can act as a locked account, named in the log, while account and owner have the right', async () => {
-    const owner = await person({ admin: true });
-    const actor = await person({ admin: true });
+    const owner = await newUser({ admin: true });
+    const actor = await newUser({ admin: true });
     const { token, id } = await make(actor.id, { scope: ADMIN });
     await sql(
       service.database,
@@ -239,7 +241,7 @@ describe('a personal token at the admin API (operations 4.1)', () => {
     await service.core.activity.flush();
     expect((await admin.get(`personal-sessions/${id}`)).body.data?.attributes['last_active_ip']).toBe('127.0.0.1');
     // What the token creates belongs to the token's owner.
-    const made = await make((await person()).id, {}, program);
+    const made = await make((await newUser()).id, {}, program);
     expect(made.attributes).toMatchObject({ owner_user_id: owner.id, owner_client_id: null });
     expect(codes(await admin.post(`personal-sessions/${made.id}/regenerate`))).toEqual(['not_owner']);
     expect((await program.post(`personal-sessions/${made.id}/regenerate`)).status).toBe(201);
@@ -266,15 +268,15 @@ describe('a personal token at the admin API (operations 4.1)', () => {
   });
 
   test('requires the admin scope', async () => {
-    const { token } = await make((await person()).id);
-    const answer = await new AdminClient(service, token).get('users');
-    expect([answer.status, codes(answer)]).toEqual([403, ['insufficient_scope']]);
+    const { token } = await make((await newUser()).id);
+    const response = await new AdminClient(service, token).get('users');
+    expect([response.status, codes(response)]).toEqual([403, ['insufficient_scope']]);
   });
 });
 
 describe('a personal token at other endpoints', () => {
   test('is introspected with one statement, in both scope spellings, as the account it acts as', async () => {
-    const actor = await person();
+    const actor = await newUser();
     const { token } = await make(actor.id, { scope: `${API} ${DEVICE}`, expires_in: 600 });
     const now = Math.floor(clock.now() / 1000);
     expect(await introspect(token)).toEqual({
@@ -306,16 +308,16 @@ describe('a personal token at other endpoints', () => {
   });
 
   test('can be introspected by its owning client and by clients that see every token', async () => {
-    const { token } = await make((await person()).id);
-    const asked = async (client: string) => {
+    const { token } = await make((await newUser()).id);
+    const requested = async (client: string) => {
       const { body } = await new ChatOAuthClient(service, client).post('/oauth2/introspect', { token });
       return body['active'];
     };
-    expect([await asked(CLIENT), await asked(SECOND_CLIENT)]).toEqual([true, true]);
+    expect([await requested(CLIENT), await requested(SECOND_CLIENT)]).toEqual([true, true]);
   });
 
   test('is rejected by userinfo, GraphQL and chat client routes, and is not revoked by RFC 7009', async () => {
-    const { token } = await make((await person()).id, { scope: `${API} openid` });
+    const { token } = await make((await newUser()).id, { scope: `${API} openid` });
     const headers = { authorization: `Bearer ${token}` };
     const userinfo = await fetch(`${service.address}/oauth2/userinfo`, { headers });
     expect(userinfo.status).toBe(401);
@@ -335,7 +337,7 @@ describe('a personal token at other endpoints', () => {
 
 describe('a personal session with a device', () => {
   test('keeps it at the homeserver from creation to revocation', async () => {
-    const actor = await person();
+    const actor = await newUser();
     const { id } = await make(actor.id, { scope: `${API} ${DEVICE}`, human_name: 'Harbour bridge' });
     expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
     await admin.post(`users/${actor.id}/lock`);
@@ -347,11 +349,11 @@ describe('a personal session with a device', () => {
   });
 
   test('is not created when the homeserver does not respond', async () => {
-    const actor = await person();
+    const actor = await newUser();
     await homeserver.setFault({ kind: 'answer', status: 500 });
     const body = { actor_user_id: actor.id, human_name: 'x', scope: `${API} ${DEVICE}` };
-    const answer = await admin.post('personal-sessions', body);
-    expect([answer.status, codes(answer)]).toEqual([502, ['homeserver_error']]);
+    const response = await admin.post('personal-sessions', body);
+    expect([response.status, codes(response)]).toEqual([502, ['homeserver_error']]);
     expect((await admin.get(`personal-sessions?filter[actor_user]=${actor.id}`)).body.meta?.count).toBe(0);
     await homeserver.setFault(undefined);
     clock.advanceSeconds(11);
@@ -360,7 +362,7 @@ describe('a personal session with a device', () => {
 
 describe('personal sessions end', () => {
   test('with the other sessions of the account they act as, unless other kinds are named', async () => {
-    const { id } = await person();
+    const { id } = await newUser();
     const { token } = await make(id);
     const kill = async (body?: unknown) => (await admin.post(`users/${id}/kill-sessions`, body)).body.meta;
     expect(await kill({ kinds: ['browser', 'oauth2', 'compat'] })).toMatchObject({ personal: 0 });
@@ -370,8 +372,8 @@ describe('personal sessions end', () => {
   });
 
   test('permanently with the deactivation of the account or its owner, while devices of other accounts are kept', async () => {
-    const owner = await person({ admin: true });
-    const actor = await person();
+    const owner = await newUser({ admin: true });
+    const actor = await newUser();
     const { token } = await make(actor.id, { scope: `${API} ${DEVICE}` });
     await sql(
       service.database,
@@ -389,7 +391,7 @@ describe('personal sessions end', () => {
   });
 
   test('when the user signs out all chat clients, if they own the session and it covers the client API', async () => {
-    const actor = await person();
+    const actor = await newUser();
     const own = await make(actor.id);
     const identity = await make(actor.id, { scope: 'openid' });
     const foreign = await make(actor.id);
@@ -399,10 +401,10 @@ describe('personal sessions end', () => {
       [[own.id, identity.id].map((id) => uuidOf(id))],
     );
     const chat = await new ChatClient(service).login(actor.username, PASSWORD);
-    const answer = await new ChatClient(service).post('/logout/all', undefined, {
+    const response = await new ChatClient(service).post('/logout/all', undefined, {
       authorization: `Bearer ${chat.accessToken}`,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await isActive(own.token)).toBe(false);
     expect(await isActive(identity.token)).toBe(true);
     expect(await isActive(foreign.token)).toBe(true);

@@ -13,14 +13,14 @@ test('GET /api/doc redirects permanently to the reference', async () => {
 });
 
 test('GET /api/doc/ is a public page whose script loads the OpenAPI document (S-173)', async () => {
-  const answer = await get('/api/doc/');
-  const body = await answer.text();
-  expect(answer.status).toBe(200);
+  const response = await get('/api/doc/');
+  const body = await response.text();
+  expect(response.status).toBe(200);
   expect(service.requestLines().at(-1)).toMatchObject({ status: 200, queries: 0 });
   expect(body).toContain('data-description="/api/spec.json"');
   expect(body).toContain(`data-callback="${service.publicBase}api/doc/oauth2-callback"`);
   expect(body).not.toMatch(/<script[^>]*>[^<]|<style| style=| on[a-z]+=/);
-  expect(headerRecord(answer.headers)).toMatchObject({
+  expect(headerRecord(response.headers)).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'x-frame-options': 'DENY',
@@ -34,9 +34,9 @@ test('GET /api/doc/ is a public page whose script loads the OpenAPI document (S-
 
 test('the callback page is identical for all queries, and reveals them to nobody (S-173)', async () => {
   const plain = await (await get('/api/doc/oauth2-callback')).text();
-  const answer = await get('/api/doc/oauth2-callback?code=NeverShown1&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
-  expect(await answer.text()).toBe(plain);
-  expect(headerRecord(answer.headers)).toMatchObject({
+  const response = await get('/api/doc/oauth2-callback?code=NeverShown1&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
+  expect(await response.text()).toBe(plain);
+  expect(headerRecord(response.headers)).toMatchObject({
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'content-security-policy': expect.stringContaining("default-src 'none'; script-src 'self'"),

@@ -13,7 +13,7 @@ const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
 let admin: AdminClient;
 let token: string;
-let people = 0;
+let users = 0;
 
 const service = await sharedByTests(
   startService({
@@ -34,9 +34,9 @@ beforeAll(async () => {
   admin = new AdminClient(service, token);
 });
 
-async function person(): Promise<string> {
-  people += 1;
-  const account = { username: `maren${people}`, password: 'correct horse battery staple' };
+async function newUser(): Promise<string> {
+  users += 1;
+  const account = { username: `maren${users}`, password: 'correct horse battery staple' };
   return await insertTestAccount(service.database, account, { hasher: service.core.hasher });
 }
 
@@ -65,7 +65,7 @@ const pointers = ({ body }: Awaited<ReturnType<AdminClient['get']>>) => body.err
 
 describe('account groups', () => {
   test('are replaced as a whole, kept apart from those of providers, and returned with their source', async () => {
-    const id = await person();
+    const id = await newUser();
     await link(id, ['staff', 'ops']);
     const set = await admin.send('PUT', `users/${id}/groups`, { groups: ['ops', 'Admins', 'ops'] });
     expect(set.status).toBe(200);
@@ -92,7 +92,7 @@ describe('account groups', () => {
   });
 
   test('can be used to find users, whatever their source', async () => {
-    const [one, two, three] = [await person(), await person(), await person()];
+    const [one, two, three] = [await newUser(), await newUser(), await newUser()];
     await admin.send('PUT', `users/${one}/groups`, { groups: ['pilots', 'crew'] });
     await link(two, ['pilots']);
     await link(two, ['pilots', 'x']);
@@ -119,13 +119,13 @@ describe('account groups', () => {
     ['nothing', {}, '/groups'],
     ['another member', { groups: [], group: 'x' }, '/group'],
   ])('reject %s, and name the invalid member', async (_, body, pointer) => {
-    const id = await person();
-    const answer = await admin.send('PUT', `users/${id}/groups`, body);
-    expect([answer.status, pointers(answer)]).toEqual([400, [{ pointer }]]);
+    const id = await newUser();
+    const response = await admin.send('PUT', `users/${id}/groups`, body);
+    expect([response.status, pointers(response)]).toEqual([400, [{ pointer }]]);
   });
 
   test('accept names of any script, up to the limit', async () => {
-    const id = await person();
+    const id = await newUser();
     const groups = ['مشرفون', '🦉'.repeat(255), "'; drop table users; --", '<b>', 'cn=ops,dc=example'];
     const many = Array.from({ length: 195 }, (_, index) => `g${index}`.padEnd(255, 'x'));
     const { status, body } = await admin.send('PUT', `users/${id}/groups`, { groups: [...groups, ...many] });
@@ -146,7 +146,7 @@ describe('account groups', () => {
 
 describe('account claims', () => {
   test('are replaced as a whole and returned unchanged', async () => {
-    const id = await person();
+    const id = await newUser();
     const claims = { department: 'Harbour', level: 7, tags: ['a', { b: null }], 'https://example.com/role': 'pilot' };
     const set = await admin.send('PUT', `users/${id}/claims`, { claims });
     expect(set.status).toBe(200);
@@ -179,7 +179,7 @@ describe('account claims', () => {
     ['a claim twice', '{"claims":{"a":1,"a":2}}', undefined],
     ['deep nesting', `{"claims":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined],
   ])('reject %s, and name the invalid member', async (_, body, pointer) => {
-    const id = await person();
+    const id = await newUser();
     const response = await fetch(`${service.address}/api/admin/v1/users/${id}/claims`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -192,7 +192,7 @@ describe('account claims', () => {
 });
 
 test('erasing an account deletes its groups and claims, while deactivation keeps them', async () => {
-  const id = await person();
+  const id = await newUser();
   await admin.send('PUT', `users/${id}/groups`, { groups: ['ops'] });
   await admin.send('PUT', `users/${id}/claims`, { claims: { role: 'pilot' } });
   await link(id, ['staff']);

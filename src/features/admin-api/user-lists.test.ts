@@ -5,21 +5,21 @@ import type { AdminClient } from '#test/support/admin-client.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { insertBrowserSession, sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
-import { ABSENT, CLIENT, type Person, startAdministeredService } from './administered-service.test-support.ts';
+import { ABSENT, CLIENT, startAdministeredService, type TestUser } from './administered-service.test-support.ts';
 
 let admin: AdminClient;
-let people: readonly Person[];
+let users: readonly TestUser[];
 
 const administered = await sharedByTests(startAdministeredService());
 
 beforeAll(async () => {
   admin = await administered.adminOf(CLIENT);
-  const made: Person[] = [];
+  const made: TestUser[] = [];
   for (let count = 0; count < 5; count += 1) made.push(await administered.person());
-  people = made;
+  users = made;
   // In another order than they were created.
   const names = ['edda', 'Anton', 'dora', 'berta', 'cuno'];
-  for (const [index, { uuid }] of people.entries()) {
+  for (const [index, { uuid }] of users.entries()) {
     await sql(
       administered.service.database,
       'update users set username = $2, username_key = lower($2) where id = $1::uuid',
@@ -39,7 +39,7 @@ async function rejection(query: string): Promise<unknown> {
   return [status, body.errors?.[0]?.source];
 }
 
-const at = (index: number): Person => people[index] ?? expect.fail('nobody');
+const at = (index: number): TestUser => users[index] ?? expect.fail('nobody');
 
 describe('the order of a list', () => {
   test('is by username in both directions, whatever the case', async () => {

@@ -18,20 +18,20 @@ const SETTINGS = {
 };
 
 const clock = new FakeClock();
-let people = 0;
+let users = 0;
 /** The form with the password; the page has another one to sign out. */
 const REAUTH = { action: '/reauth?kind=administer' };
 
 const service = await sharedByTests(startService(SETTINGS, { clock }));
 
-interface Person {
+interface TestUser {
   readonly id: string;
   readonly area: AdminAreaBrowser;
 }
 
-async function person(canRequestAdmin: boolean, from = service): Promise<Person> {
-  people += 1;
-  const username = `person${people}`;
+async function newUser(canRequestAdmin: boolean, from = service): Promise<TestUser> {
+  users += 1;
+  const username = `person${users}`;
   const id = await from.registerUser(username, PASSWORD, { canRequestAdmin });
   return { id, area: await new AdminAreaBrowser(from).signIn(username, PASSWORD) };
 }
@@ -49,12 +49,12 @@ describe('the page (administration A-24)', () => {
   test.each(['admin/', 'admin/users', 'admin/users/01HZX7T3Q8V3M5N6P7R8S9T0AB', 'admin/not/known'])(
     '%s is the same for all administrators, with one statement and no data',
     async (path) => {
-      const { area } = await person(true);
+      const { area } = await newUser(true);
       const reference = await area.browser.get('admin/');
       const shown = await area.browser.get(path);
       expect([shown.status, shown.body]).toEqual([200, reference.body]);
       expect(service.requestLines().at(-1)).toMatchObject({ status: 200, queries: 1 });
-      expect(shown.body).not.toContain(`person${people}`);
+      expect(shown.body).not.toContain(`person${users}`);
       expect(shown.headers).toMatchObject({
         'cache-control': 'no-store',
         'x-frame-options': 'DENY',
@@ -66,7 +66,7 @@ describe('the page (administration A-24)', () => {
   );
 
   test('does not exist for other users: the page equals that of an unknown path', async () => {
-    const { area } = await person(false);
+    const { area } = await newUser(false);
     const unknown = await area.browser.get('administrations/');
     for (const path of ['admin/', 'admin/users', 'admin/users/x/y']) {
       const shown = await area.browser.get(path);
@@ -77,13 +77,13 @@ describe('the page (administration A-24)', () => {
   });
 
   test('leads visitors to the sign-in page, and back', async () => {
-    people += 1;
-    await service.registerUser(`person${people}`, PASSWORD, { canRequestAdmin: true });
+    users += 1;
+    await service.registerUser(`person${users}`, PASSWORD, { canRequestAdmin: true });
     const { browser } = new AdminAreaBrowser(service);
     const shown = await browser.get('admin/users');
     expect([shown.status, shown.location]).toEqual([303, `${service.publicBase}login?kind=administer`]);
     await browser.follow();
-    const done = await browser.submit({ username: `person${people}`, password: PASSWORD });
+    const done = await browser.submit({ username: `person${users}`, password: PASSWORD });
     expect(done.location).toBe(`${service.publicBase}admin/`);
     expect((await browser.follow()).status).toBe(200);
   });
@@ -100,7 +100,7 @@ describe('the page (administration A-24)', () => {
   test('can be turned off, with its client', async () => {
     const other = await startService({ ...SETTINGS, admin_area: { enabled: false } }, { clock });
     try {
-      const { area } = await person(true, other);
+      const { area } = await newUser(true, other);
       expect((await area.browser.get('admin/')).status).toBe(404);
       expect((await area.authorize()).status).toBe(400);
     } finally {
@@ -111,10 +111,10 @@ describe('the page (administration A-24)', () => {
 
 describe('access (administration A-25)', () => {
   test('needs no page: a silent request gives a token of five minutes, without refresh or ID token', async () => {
-    const { area, id } = await person(true);
-    const answer = await area.answer();
-    expect(answer.get('state')).toBe('state-of-the-area');
-    const response = await area.redeem(answer.get('code') ?? '');
+    const { area, id } = await newUser(true);
+    const result = await area.answer();
+    expect(result.get('state')).toBe('state-of-the-area');
+    const response = await area.redeem(result.get('code') ?? '');
     const body = await response.json();
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -129,12 +129,12 @@ describe('access (administration A-25)', () => {
   });
 
   test('is refused for users without the right', async () => {
-    const { area } = await person(false);
+    const { area } = await newUser(false);
     expect(Object.fromEntries(await area.answer())).toMatchObject({ error: 'access_denied' });
   });
 
   test('needs a sign-in that is not older than admin_area.max_age', async () => {
-    const { area } = await person(true);
+    const { area } = await newUser(true);
     clock.advanceSeconds(1799);
     expect((await area.answer()).has('code')).toBe(true);
     clock.advanceSeconds(2);
@@ -147,7 +147,7 @@ describe('access (administration A-25)', () => {
   });
 
   test('needs the second factor of an account that has one', async () => {
-    const { area, id } = await person(true);
+    const { area, id } = await newUser(true);
     expect((await area.answer()).has('code')).toBe(true);
     await sql(
       service.database,
@@ -168,7 +168,7 @@ describe('access (administration A-25)', () => {
   test('can require a second factor', async () => {
     const other = await startService({ ...SETTINGS, admin_area: { require_second_factor: true } }, { clock });
     try {
-      const { area } = await person(true, other);
+      const { area } = await newUser(true, other);
       expect(Object.fromEntries(await area.answer())).toMatchObject({
         error: 'login_required',
         error_description: 'the account must set up a second factor',
@@ -179,7 +179,7 @@ describe('access (administration A-25)', () => {
   });
 
   test('keeps one session for each tab, and one event, however often it is renewed', async () => {
-    const { area, id } = await person(true);
+    const { area, id } = await newUser(true);
     for (let round = 0; round < 5; round += 1) {
       const tokens = [await area.token(), await area.token()];
       for (const token of tokens) expect((await api(token)).status).toBe(200);
@@ -196,7 +196,7 @@ describe('access (administration A-25)', () => {
   });
 
   test('is not an application of the user', async () => {
-    const { area } = await person(true);
+    const { area } = await newUser(true);
     await area.token();
     const query = '{ viewer { ... on User { appSessions(first: 5) { totalCount } } } }';
     const shown = await area.browser.postRaw('graphql', JSON.stringify({ query }), {
@@ -208,7 +208,7 @@ describe('access (administration A-25)', () => {
 
 describe('the client of the area', () => {
   test('is listed only when asked for, and cannot be deleted', async () => {
-    const { area } = await person(true);
+    const { area } = await newUser(true);
     const token = await area.token();
     const ids = async (query: string): Promise<string[]> => {
       const { data } = await (await api(token, `oauth2-clients${query}`)).json();

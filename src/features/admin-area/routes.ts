@@ -56,6 +56,6 @@ async function showAdminArea(deps: Deps, context: RequestContext): Promise<HttpR
   const { username, canRequestAdmin } = viewer.user;
   const mayAdminister = deps.adminRights.mayUserAdminister({ username, can_request_admin: canRequestAdmin });
   if (!mayAdminister) throw new LatchkeyError('not_found');
-  const answer = renderAdminArea(deps.parts, deps.pages.language(context));
-  return { ...answer, headers: { ...answer.headers, 'cross-origin-opener-policy': 'same-origin' } };
+  const response = renderAdminArea(deps.parts, deps.pages.language(context));
+  return { ...response, headers: { ...response.headers, 'cross-origin-opener-policy': 'same-origin' } };
 }

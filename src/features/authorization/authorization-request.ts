@@ -23,7 +23,7 @@ import { describeError } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type HttpResponse, type Responded, redirect, responseFor } from '#platform/http/response.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { deliveryOf, type ResponseMode } from '#protocol/oauth/authorization-response.ts';
@@ -33,7 +33,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 import { sealBindTicket } from './browser-binding.ts';
 import {
   type AcceptedRequest,
-  type AskedRequest,
+  type CheckedRequest,
   checkRequest,
   identifyClient,
   refuseUnreadable,
@@ -55,19 +55,19 @@ import { takeStep } from './take-step.ts';
  * Handles an authorization request sent by GET. Unless the request is rejected at once, it is stored. The response
  * redirects to the next step, or to the client with a code if nothing is missing.
  */
-export async function answerRequest(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+export async function handleRequest(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const parameters = FormParameters.parse(context.rawQuery);
   if (parameters === undefined) {
     const description = 'the query cannot be decoded: it must be form-encoded UTF-8 without NUL';
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
     throw unknownClient();
   }
-  const asked = await identifyClient(deps, context, parameters);
-  const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
-  const accepted = await acceptRequest(deps, context, asked, stored);
+  const requested = await identifyClient(deps, context, parameters);
+  const stored = requested.reference === undefined ? undefined : await readStored(deps, context, requested);
+  const accepted = await acceptRequest(deps, context, requested, stored);
   if (!accepted.ok) return accepted.response;
   return await reportFaultsToClient(deps, context, accepted, async () =>
-    startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, asked))),
+    startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, requested))),
   );
 }
 
@@ -76,14 +76,14 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
  * cookies are read. The page that follows reads them. A ticket proves to it that this browser has just sent the
  * request.
  */
-export async function answerPostedRequest(
+export async function handlePostedRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
   parameters: FormParameters,
 ): Promise<HttpResponse> {
-  const asked = await identifyClient(deps, context, parameters);
-  const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
-  const accepted = await acceptRequest(deps, context, asked, pushed);
+  const requested = await identifyClient(deps, context, parameters);
+  const pushed = requested.reference === undefined ? undefined : await readPushed(deps, requested);
+  const accepted = await acceptRequest(deps, context, requested, pushed);
   if (!accepted.ok) return accepted.response;
   return await reportFaultsToClient(deps, context, accepted, async () => {
     const now = deps.clock.now();
@@ -110,32 +110,37 @@ const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, stri
 async function acceptRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
-  asked: AskedRequest,
+  requested: CheckedRequest,
   stored: PushedRequestRow | undefined,
-): Promise<AcceptedRequest | Answered> {
-  const { client, plain } = asked;
+): Promise<AcceptedRequest | Responded> {
+  const { client, plain } = requested;
   if (plain.has('request')) {
     if (plain.has('request_uri')) {
       const description = 'request and request_uri must not be used together';
-      return answered(await refuseUnreadable(deps, context, asked, 'invalid_request', description));
+      return responseFor(await refuseUnreadable(deps, context, requested, 'invalid_request', description));
     }
     const read = await verifyRequestObject(deps, client, plain);
-    if (!read.ok) return answered(await refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem));
-    return await checkRequest(deps, context, asked, { parameters: read.parameters, isPushed: false, isSigned: true });
+    if (!read.ok)
+      return responseFor(await refuseUnreadable(deps, context, requested, 'invalid_request_object', read.problem));
+    return await checkRequest(deps, context, requested, {
+      parameters: read.parameters,
+      isPushed: false,
+      isSigned: true,
+    });
   }
-  if (asked.reference === undefined) {
-    return await checkRequest(deps, context, asked, { parameters: plain, isPushed: false, isSigned: false });
+  if (requested.reference === undefined) {
+    return await checkRequest(deps, context, requested, { parameters: plain, isPushed: false, isSigned: false });
   }
   const now = deps.clock.now();
   const pushed = toPushedRequest(stored, client.id, now);
   if (pushed.state === 'used' && context.method === 'GET' && isGrantBound(context, pushed.grantId, now)) {
-    return answered(redirect(deps.urls.authorizationGrant(pushed.grantId)));
+    return responseFor(redirect(deps.urls.authorizationGrant(pushed.grantId)));
   }
   if (pushed.state !== 'waiting') {
-    return answered(await refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]));
+    return responseFor(await refuseUnreadable(deps, context, requested, 'invalid_request_uri', UNUSABLE[pushed.state]));
   }
   const { parameters, isSigned } = pushed;
-  return await checkRequest(deps, context, asked, {
+  return await checkRequest(deps, context, requested, {
     parameters: FormParameters.of(parameters),
     isPushed: true,
     isSigned,
@@ -204,7 +209,7 @@ type StoredRow = ViewerRow & FactorRow & ConsentColumn & AdmissionColumn & Pushe
 async function readStored(
   { database, viewers, clock, sessionLimit }: AuthorizationDeps,
   context: RequestContext,
-  { client, reference }: AskedRequest,
+  { client, reference }: CheckedRequest,
 ): Promise<StoredRow | undefined> {
   const cookie = viewers.cookie(context);
   if (cookie === undefined && reference === undefined) return undefined;
@@ -240,7 +245,7 @@ const findStored = statement<
 
 async function readPushed(
   { database }: AuthorizationDeps,
-  { reference }: AskedRequest,
+  { reference }: CheckedRequest,
 ): Promise<PushedRequestRow | undefined> {
   return await database.first(findPushed, { requestUriHash: sha256(reference ?? '') });
 }
@@ -262,7 +267,7 @@ async function storeGrant(
   accepted: AcceptedRequest,
   userId: UserId | undefined,
   now: number,
-): Promise<Extract<GrantOutcome, { readonly ok: true }> | Answered> {
+): Promise<Extract<GrantOutcome, { readonly ok: true }> | Responded> {
   const { client, request, parameters, reference, expectedSubjects, locale } = accepted;
   const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
@@ -285,7 +290,7 @@ async function storeGrant(
   });
   if (made.ok) return made;
   if (made.reason === 'reference-used') {
-    return answered(await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used));
+    return responseFor(await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used));
   }
   const description = 'too many unfinished authorization requests from this address or user in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });

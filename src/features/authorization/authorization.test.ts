@@ -74,15 +74,15 @@ describe('an authorization request that cannot be returned to the client', () =>
       'update oauth2_clients set disabled_at = created_at where id = $1::uuid returning id',
       [toUuid(disabled)],
     );
-    const answers = [];
+    const responses = [];
     for (const id of [newId(1), disabled, 'no-ulid', 'a\0b', '']) {
       const shown = await service.browser().get(authorizeUrl(id));
       expect(shown.location).toBeUndefined();
       const { date: _date, ...headers } = shown.headers;
-      answers.push({ status: shown.status, headers, body: shown.body.replaceAll(/GET-\d+/g, '') });
+      responses.push({ status: shown.status, headers, body: shown.body.replaceAll(/GET-\d+/g, '') });
     }
-    expect(answers[0]).toMatchObject({ status: 400 });
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(responses[0]).toMatchObject({ status: 400 });
+    for (const response of responses) expect(response).toEqual(responses[0]);
   });
 
   test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
@@ -221,8 +221,8 @@ describe('a signed-in user', () => {
     const silent = await browser.get(authorizeUrl(other, { prompt: 'none' }));
     expect(responseOf(silent)).toMatchObject({ error: 'consent_required' });
     expect(await grantCount()).toBe(before);
-    const asked = await browser.get(authorizeUrl(other));
-    expect(asked.location).toBe(`${AUTHORIZATION_ISSUER}consent/${grantIdOf(asked)}`);
+    const requested = await browser.get(authorizeUrl(other));
+    expect(requested.location).toBe(`${AUTHORIZATION_ISSUER}consent/${grantIdOf(requested)}`);
     expect(service.lastRequest().requester).toMatch(/^user:[0-9A-Z]{26}\(alice\)$/);
   });
 

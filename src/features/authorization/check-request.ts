@@ -6,7 +6,7 @@ import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse } from '#platform/http/response.ts';
+import { type HttpResponse, type Responded, responseFor } from '#platform/http/response.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { pushedReference } from '#protocol/oauth/pushed-requests.ts';
 import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
@@ -16,7 +16,7 @@ import { refuseClient } from './refuse-client.tsx';
 import type { AuthorizationDeps } from './stored-request.ts';
 
 /** The parameters that a browser sent, with the client that they name. */
-export interface AskedRequest {
+export interface CheckedRequest {
   readonly client: Client;
   /** As received. The parameters of a pushed request are stored elsewhere. */
   readonly plain: FormParameters;
@@ -25,7 +25,7 @@ export interface AskedRequest {
 }
 
 /** A request that passed every check that needs no query. */
-export interface AcceptedRequest extends AskedRequest {
+export interface AcceptedRequest extends CheckedRequest {
   readonly ok: true;
   readonly request: AuthorizationRequest;
   /** The effective parameters. They differ from `plain` if the request was pushed or signed. */
@@ -41,7 +41,7 @@ export async function identifyClient(
   deps: AuthorizationDeps,
   context: RequestContext,
   plain: FormParameters,
-): Promise<AskedRequest> {
+): Promise<CheckedRequest> {
   const repeated = repeatedDecisiveParameter(plain);
   if (repeated !== undefined) {
     const description = `${repeated} is given more than once`;
@@ -59,22 +59,22 @@ export async function identifyClient(
 export async function checkRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
-  asked: AskedRequest,
+  requested: CheckedRequest,
   received: ReceivedRequest,
-): Promise<AcceptedRequest | Answered> {
-  const { client } = asked;
+): Promise<AcceptedRequest | Responded> {
+  const { client } = requested;
   const { parameters } = received;
   const judged = judgeAuthorizationRequest(deps, client, received);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
   if (judged.kind === 'accepted') {
     requireOwnPage(deps, context, client, received, judged.request);
     requireSilenceInFrames(deps, context, client, judged.request);
-    return { ok: true, ...asked, ...judged, parameters, locale };
+    return { ok: true, ...requested, ...judged, parameters, locale };
   }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
   if (judged.kind === 'redirect') {
     const refused = { client, target: judged.target, isSilent: false };
-    return answered(await refuseClient(deps, context, refused, judged, locale));
+    return responseFor(await refuseClient(deps, context, refused, judged, locale));
   }
   throw new LatchkeyError(judged.error, { description: judged.description });
 }
@@ -103,7 +103,7 @@ function requireSilenceInFrames(
 export async function refuseUnreadable(
   deps: AuthorizationDeps,
   context: RequestContext,
-  { client, plain }: AskedRequest,
+  { client, plain }: CheckedRequest,
   error: 'invalid_request' | 'invalid_request_object' | 'invalid_request_uri',
   description: string,
 ): Promise<HttpResponse> {

@@ -30,7 +30,7 @@ const CONSENT = { action: 'consent' };
 const FORM = { action: '/authorize' };
 
 /** Opens the consent page of a new request, after deleting earlier consents. */
-async function asked(
+async function requested(
   fields: Record<string, string> = {},
   username = 'alice',
 ): Promise<[Browser, AuthorizationGrantId]> {
@@ -85,12 +85,12 @@ describe('the consent page', () => {
   });
 
   test('says that a configured client was set up by the operator', async () => {
-    const [browser] = await asked();
+    const [browser] = await requested();
     expect(browser.shown.text).toContain('This app was set up by the administrator');
   });
 
   test('takes one statement to show, and two to consent (performance 1)', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     await browser.get(`/consent/${id}`);
     expect(service.lastRequest().queries).toBe(1);
     await browser.submit(CONSENT, FORM);
@@ -99,7 +99,7 @@ describe('the consent page', () => {
   });
 
   test('returns 405 for POST to its own URL', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     expect((await browser.post(`/consent/${id}`, new URLSearchParams())).status).toBe(405);
   });
 
@@ -112,7 +112,7 @@ describe('the consent page', () => {
   });
 
   test('says that a request has expired, with a link back to the client carrying access_denied', async () => {
-    const [browser, id] = await asked({ state: 'x y' });
+    const [browser, id] = await requested({ state: 'x y' });
     service.clock.advanceSeconds(3600);
     for (const address of [`/consent/${id}`, `/authorize/${id}`]) {
       const shown = await browser.get(address);
@@ -130,7 +130,7 @@ describe('the consent page', () => {
   });
 
   test('sends signed-out users to sign in', async () => {
-    const [, id] = await asked();
+    const [, id] = await requested();
     const shown = await service.browser().get(`/consent/${id}`);
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
   });
@@ -156,7 +156,7 @@ describe('the consent page', () => {
 
 describe('the decision', () => {
   test('consent: redirects (303) with a code, and the same scopes are not asked for again (S-09)', async () => {
-    const [browser, id] = await asked({ scope: 'openid email' });
+    const [browser, id] = await requested({ scope: 'openid email' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown.status).toBe(303);
     expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?code=.*#$/);
@@ -170,7 +170,7 @@ describe('the decision', () => {
   });
 
   test('cancel: redirects (303) with access_denied, and ends the request', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     await browser.submit({ action: 'cancel' }, FORM);
     expect(browser.shown.status).toBe(303);
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st', iss: AUTHORIZATION_ISSUER });
@@ -179,14 +179,14 @@ describe('the decision', () => {
   });
 
   test.each([{}, { action: 'else' }])('%j: shows the page again with invalid_action', async (fields) => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     await browser.submit(fields as Record<string, string>, FORM);
     expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
   test('twice within ten seconds: the second sees that the application is being opened, without the code', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
     const code = responseOf(await browser.post('/authorize', fields))['code'] ?? '';
@@ -201,19 +201,19 @@ describe('the decision', () => {
   });
 
   test('fifty times in parallel: issues exactly one code (S-100)', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
-    const codes = answers.filter((answer) => answer.headers.location?.includes('code='));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
+    const codes = responses.filter((response) => response.headers.location?.includes('code='));
     expect(codes).toHaveLength(1);
     // The losers of the race are redirected to the request's own URL, which reports that it was used.
-    for (const answer of answers) expect([303, 409]).toContain(answer.status);
+    for (const response of responses) expect([303, 409]).toContain(response.status);
   });
 
   test('applies to the stored request only, whatever else is posted (S-26)', async () => {
     const other = await service.client();
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     const tampered = {
       ...CONSENT,
       scope: 'openid urn:latchkey:admin',
@@ -229,14 +229,14 @@ describe('the decision', () => {
       [toUuid(id)],
     );
     expect(row).toEqual({ scope: ['openid'] });
-    const [second, secondId] = await asked();
+    const [second, secondId] = await requested();
     await second.submit({ ...CONSENT, client_id: other }, FORM);
     expect(second.shown).toMatchObject({ status: 400, location: undefined });
     expect(await stateOf(secondId)).toMatchObject({ state: 'pending' });
   });
 
   test('with a repeated field is malformed', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams([
       ['csrf', csrf],
@@ -256,7 +256,7 @@ describe('the decision', () => {
     ['a cross-site request', {}, { 'sec-fetch-site': 'cross-site' }],
     ['a same-site request', {}, { 'sec-fetch-site': 'same-site' }],
   ])('with %s is not processed, and the response links to the consent page (S-57)', async (_, fields, headers) => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     await browser.submit({ ...CONSENT, ...fields }, { ...FORM, headers });
     expect(browser.shown).toMatchObject({ status: 403, location: undefined });
     expect(browser.shown.body).toContain(`href="/consent/${id}"`);
@@ -264,7 +264,7 @@ describe('the decision', () => {
   });
 
   test('on a page that was open for too long shows the form again, which then works', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     service.clock.advanceSeconds(1800);
     await browser.get(`/consent/${id}`);
     const { inputs } = browser.shown.forms[0] ?? { inputs: new Map() };
@@ -284,7 +284,7 @@ describe('the decision', () => {
 
 describe('a request pending in one browser', () => {
   test('asks for consent in another browser, despite earlier consent (S-24)', async () => {
-    const [alice] = await asked();
+    const [alice] = await requested();
     await alice.submit(CONSENT, FORM);
     const foreign = await service.browser().get(authorizeUrl(client));
     const id = grantIdOf(foreign);
@@ -294,7 +294,7 @@ describe('a request pending in one browser', () => {
   });
 
   test('rejects a decision whose form was rendered for another user (S-24)', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     const csrf = browser.shown.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
@@ -315,7 +315,7 @@ describe('a request pending in one browser', () => {
   });
 
   test('never shows its code again once it is finished (S-25)', async () => {
-    const [browser, id] = await asked();
+    const [browser, id] = await requested();
     await browser.submit(CONSENT, FORM);
     const code = responseOf(browser.shown)['code'] ?? 'none';
     const stranger = await service.signedIn('bob');
@@ -330,7 +330,7 @@ describe('a request pending in one browser', () => {
 
   test('issues no code once the account is locked (S-102)', async () => {
     await service.person('carol');
-    const [browser, id] = await asked({}, 'carol');
+    const [browser, id] = await requested({}, 'carol');
     await sql(testDatabase.database, `update users set locked_at = now() where username = 'carol' returning id`);
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 200, location: undefined });
@@ -342,7 +342,7 @@ describe('a request pending in one browser', () => {
 
 describe('the decision for a form_post request', () => {
   test('is completed by the GET that follows, so that no POST responds with a form that posts', async () => {
-    const [browser, id] = await asked({ response_mode: 'form_post' });
+    const [browser, id] = await requested({ response_mode: 'form_post' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
     expect(await stateOf(id)).toMatchObject({ state: 'pending', username: 'alice' });
@@ -356,7 +356,7 @@ describe('the decision for a form_post request', () => {
   });
 
   test('to cancel is completed there as well', async () => {
-    const [browser, id] = await asked({ response_mode: 'form_post' });
+    const [browser, id] = await requested({ response_mode: 'form_post' });
     await browser.submit({ action: 'cancel' }, FORM);
     await browser.follow();
     expect(browser.shown.forms[0]?.inputs.get('error')).toBe('access_denied');

@@ -27,15 +27,15 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 const FOREIGN = { origin: undefined, referer: 'https://evil.example/', 'sec-fetch-site': 'cross-site' };
 const NAVIGATION = { ...FOREIGN, 'sec-fetch-mode': 'navigate', 'upgrade-insecure-requests': '1' };
-const BY_PERSON = { ...NAVIGATION, 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' };
+const BY_USER = { ...NAVIGATION, 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' };
 const CHROMIUM = { 'sec-ch-ua': '"Chromium";v="142"', 'sec-ch-ua-mobile': '?0', 'sec-ch-ua-platform': '"Linux"' };
 const SUBRESOURCE = { ...FOREIGN, 'sec-fetch-mode': 'no-cors' };
 const FRAME = { ...NAVIGATION, 'sec-fetch-dest': 'iframe' };
 
 const OPENED: readonly [string, Headers][] = [
-  ['a link in Chromium', { ...CHROMIUM, ...BY_PERSON }],
-  ['a link in Firefox', { ...BY_PERSON, te: 'trailers' }],
-  ['a form sent by GET', BY_PERSON],
+  ['a link in Chromium', { ...CHROMIUM, ...BY_USER }],
+  ['a link in Firefox', { ...BY_USER, te: 'trailers' }],
+  ['a form sent by GET', BY_USER],
   ['a redirect without a click', { ...NAVIGATION, 'sec-fetch-dest': 'document' }],
   ['a typed address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
   ['a browser that says nothing', {}],
@@ -76,7 +76,7 @@ describe('a cross-site page opening /authorize', () => {
   });
 
   test('by POSTing a form, as clients may (OpenID Connect Core 3.1.2.1)', async () => {
-    const headers = { ...BY_PERSON, origin: 'https://app.example.org', cookie: undefined };
+    const headers = { ...BY_USER, origin: 'https://app.example.org', cookie: undefined };
     const shown = await service.browser().post('/authorize', authorizationForm(), headers);
     expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
   });
@@ -93,7 +93,7 @@ describe('a cross-site page embedding /authorize or /login', () => {
     }
     expect(browser.cookies.size).toBe(0);
     expect(await stored()).toEqual(before);
-    expect((await browser.get(authorizeUrl(client), BY_PERSON)).status).toBe(303);
+    expect((await browser.get(authorizeUrl(client), BY_USER)).status).toBe(303);
   });
 
   test('with forms posted into frames: 403, nothing is stored or counted, even with prompt=none', async () => {
@@ -114,7 +114,7 @@ describe('a cross-site page embedding /authorize or /login', () => {
     const form = new URLSearchParams({ username: 'alice', password: 'wrong' });
     for (const destination of ['document', 'iframe']) {
       const headers = {
-        ...BY_PERSON,
+        ...BY_USER,
         'sec-fetch-dest': destination,
         origin: 'https://evil.example',
         cookie: undefined,

@@ -47,7 +47,7 @@ export async function fulfillRequest(
     now: clock.now(),
   });
   if (code !== undefined) {
-    return await answerClient(deps, context, client, grant.target, { kind: 'code', code }, grant.locale);
+    return await respondToClient(deps, context, client, grant.target, { kind: 'code', code }, grant.locale);
   }
   // The grant, session, account or client changed after it was read. The next visit determines which.
   deps.clients.forget(client.id);
@@ -68,7 +68,7 @@ export async function cancelRequest(
 ): Promise<HttpResponse> {
   await endGrant(deps, stored, 'user');
   const { target, locale } = stored.grant;
-  return await answerClient(deps, context, stored.client, target, CANCELLED, locale);
+  return await respondToClient(deps, context, stored.client, target, CANCELLED, locale);
 }
 
 /** Ends the grant without a code. @throws LatchkeyError `already_used` */
@@ -87,10 +87,10 @@ export async function endGrant(
  * error, so it must reach neither a cache nor a `Referer` header.
  * @param locale language of the page, if the client requested one
  */
-export async function answerClient(
+export async function respondToClient(
   deps: PageDeps,
   context: Pick<RequestContext, 'headers' | 'cookies'>,
-  client: AnsweredClient,
+  client: RespondingClient,
   target: ResponseTarget,
   result: AuthorizationResult,
   locale?: string,
@@ -110,12 +110,12 @@ export async function answerClient(
   });
 }
 
-type AnsweredClient = Pick<Client, 'identifier' | 'authorizationSignedResponseAlg'>;
+type RespondingClient = Pick<Client, 'identifier' | 'authorizationSignedResponseAlg'>;
 
 /** Returns the parameters, or `response` with all of them in a JWT (JARM 2.1, 2.3). */
 async function fieldsFor(
   { clock, config, signingKeys }: PageDeps,
-  { identifier, authorizationSignedResponseAlg: alg }: AnsweredClient,
+  { identifier, authorizationSignedResponseAlg: alg }: RespondingClient,
   target: ResponseTarget,
   result: AuthorizationResult,
 ): Promise<ResponseFields> {
@@ -126,7 +126,7 @@ async function fieldsFor(
 }
 
 /** Responds to a request that has already ended: 409 or 410 (oauth 7.3 steps 2 and 3). */
-export async function answerFinished(
+export async function respondFinished(
   deps: AuthorizationDeps,
   context: RequestContext,
   opened: Exclude<Opened, { readonly state: 'open' }>,
@@ -164,7 +164,7 @@ async function showExpired(
 /** Returns the link or form that takes the response to the client. */
 export async function returnToClient(
   deps: PageDeps,
-  client: AnsweredClient,
+  client: RespondingClient,
   target: ResponseTarget,
   result: AuthorizationResult,
 ): Promise<ReturnToClient> {

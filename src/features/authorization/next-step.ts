@@ -269,12 +269,12 @@ export function isConsentNeeded(
   if (!isBound) return true;
   // Part of this service, and requested by its own page only (`builtin-request.ts`).
   if (client.kind === 'builtin') return false;
-  if (client.authMethod === 'none' && !isProvenAddress(facts, rules)) return true;
-  if (scope.some((asked) => rules.isAdmin(asked))) return true;
+  if (client.authMethod === 'none' && !isVerifiedAddress(facts, rules)) return true;
+  if (scope.some((requested) => rules.isAdmin(requested))) return true;
   if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;
   if (client.isFirstParty) return false;
   // Each request creates a new device, and the client API gives access to the whole chat account.
-  if (scope.some((asked) => rules.isChat(asked))) return true;
+  if (scope.some((requested) => rules.isChat(requested))) return true;
   const resources = resourceRules.shown(request.resources);
   if (!resources.every((resource) => facts.rememberedResources.includes(resource))) return true;
   return !facts.mayRemember || !rules.isCovered(scope, remembered);
@@ -293,13 +293,13 @@ export function consentScopes({ claims, scope }: Pick<PendingRequest, 'claims' |
  * that the operator vouches for: first-party clients, and configured clients that only learn who signs in. For those, a
  * remembered consent to the same request counts.
  */
-function isProvenAddress(facts: ConsentFacts, rules: ScopeRules): boolean {
+function isVerifiedAddress(facts: ConsentFacts, rules: ScopeRules): boolean {
   const { request, client, remembered } = facts;
   const { redirectUri } = request.target;
   const scope = consentScopes(request);
   if (redirectUri.startsWith('https://')) return true;
   if (!redirectUri.startsWith('http://')) return false;
-  const isIdentityOnly = request.resources.length === 0 && scope.every((asked) => rules.isIdentity(asked));
+  const isIdentityOnly = request.resources.length === 0 && scope.every((requested) => rules.isIdentity(requested));
   const isVouchedFor = client.isFirstParty || (client.isVouchedFor && isIdentityOnly);
   return isVouchedFor && rules.isCovered(scope, remembered);
 }

@@ -187,8 +187,8 @@ describe('a request rejected before it is stored', () => {
     ],
   ])('by POST: %s', async (_, status, request, expected) => {
     const fields = await refusalOf(async () => {
-      const answer = await fetch(`${service.origin}/authorize`, { method: 'POST', redirect: 'manual', ...request() });
-      expect(answer.status).toBe(status);
+      const response = await fetch(`${service.origin}/authorize`, { method: 'POST', redirect: 'manual', ...request() });
+      expect(response.status).toBe(status);
     });
     expect(fields).toMatchObject({ description: expect.any(String), ...expected });
   });
@@ -197,8 +197,8 @@ describe('a request rejected before it is stored', () => {
     for (const destination of ['iframe', 'image']) {
       const headers = { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' };
       const fields = await refusalOf(async () => {
-        const answer = await fetch(service.origin + authorizeUrl(client), { redirect: 'manual', headers });
-        expect(answer.status).toBe(403);
+        const response = await fetch(service.origin + authorizeUrl(client), { redirect: 'manual', headers });
+        expect(response.status).toBe(403);
       });
       expect(fields).toMatchObject({ code: 'embedding_refused', client, redirect_uri: REGISTERED });
     }

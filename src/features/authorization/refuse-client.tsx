@@ -8,7 +8,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { AuthorizationErrorCode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
-import { answerClient, returnToClient } from './finish-request.tsx';
+import { respondToClient, returnToClient } from './finish-request.tsx';
 import { LeavingPage } from './finished.page.tsx';
 import { type AuthorizationDeps, readerLanguage } from './stored-request.ts';
 
@@ -31,7 +31,7 @@ export async function refuseClient(
 ): Promise<HttpResponse> {
   const result = { kind: 'error', error, description } as const;
   if (client.isVouchedFor || isFromThere(context, target) || (isSilent && !wasClicked(context))) {
-    return await answerClient(deps, context, client, target, result, locale);
+    return await respondToClient(deps, context, client, target, result, locale);
   }
   const translations = readerLanguage(deps.pages, context, locale);
   const way = await returnToClient(deps, client, target, result);

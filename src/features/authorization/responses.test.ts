@@ -48,9 +48,9 @@ async function pushed(id: string, fields: Fields): Promise<string> {
   const body = new URLSearchParams();
   for (const [name, value] of Object.entries(all)) if (value !== undefined) body.set(name, value);
   const headers = { authorization: `Basic ${Buffer.from(`${id}:${encodeURIComponent(SECRET)}`).toString('base64')}` };
-  const answer = await fetch(`${service.origin}/oauth2/par`, { method: 'POST', headers, body });
-  expect(answer.status).toBe(201);
-  const { request_uri } = await answer.json();
+  const response = await fetch(`${service.origin}/oauth2/par`, { method: 'POST', headers, body });
+  expect(response.status).toBe(201);
+  const { request_uri } = await response.json();
   return request_uri;
 }
 

@@ -23,10 +23,10 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
 import { deliveryOf } from '#protocol/oauth/authorization-response.ts';
 import { ERRORS } from '#vocabulary/errors.ts';
-import { answerPostedRequest, answerRequest } from './authorization-request.ts';
+import { handlePostedRequest, handleRequest } from './authorization-request.ts';
 import { EMBEDDED } from './check-request.ts';
 import { showConsent, showOtherAccount, showRefusedForm } from './decision-pages.tsx';
-import { answerFinished, cancelRequest, fulfillRequest } from './finish-request.tsx';
+import { cancelRequest, fulfillRequest, respondFinished } from './finish-request.tsx';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
 import { type AuthorizationDeps, type OpenRequest, openRequest } from './stored-request.ts';
 import { takeStep } from './take-step.ts';
@@ -49,7 +49,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       path: '/authorize',
       headRefused: true,
       embedding: (request) => isSilentInFrame(request) || logEmbedding(deps, request),
-      handle: (context) => answerRequest(deps, context),
+      handle: (context) => handleRequest(deps, context),
     },
     {
       ...page,
@@ -57,30 +57,30 @@ export function mount(core: Core, browser: Browser): Route[] {
       path: '/authorize',
       formRules: 'protocol',
       embedding: (request) => logEmbedding(deps, request),
-      handle: (context) => answerPost(deps, context),
+      handle: (context) => handlePost(deps, context),
     },
     {
       ...page,
       method: 'GET',
       path: '/authorize/:grant_id',
       headRefused: true,
-      handle: (context) => answerContinuation(deps, context),
+      handle: (context) => handleContinuation(deps, context),
     },
-    { ...page, method: 'GET', path: '/consent/:grant_id', handle: (context) => answerConsentPage(deps, context) },
+    { ...page, method: 'GET', path: '/consent/:grant_id', handle: (context) => handleConsentPage(deps, context) },
   ];
 }
 
-async function answerPost(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+async function handlePost(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await readPostedForm(deps, context);
   const grantId = form.get('grant_id');
-  if (grantId === undefined) return await answerPostedRequest(deps, context, form);
+  if (grantId === undefined) return await handlePostedRequest(deps, context, form);
   if (form.has('client_id')) {
     const description = 'grant_id and client_id must not be used together';
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined, parameters: form });
     throw new LatchkeyError('invalid_request', { description });
   }
   try {
-    return await answerDecision(deps, context, form, grantId);
+    return await handleDecision(deps, context, form, grantId);
   } catch (error) {
     if (!(error instanceof LatchkeyError) || !FORM_CODES.has(error.code)) throw error;
     return showRefusedForm(deps, context, error, grantId);
@@ -103,17 +103,17 @@ async function readPostedForm(deps: AuthorizationDeps, context: RequestContext):
 const FORM_CODES: ReadonlySet<LatchkeyError['code']> = new Set(['cross_site_request', 'csrf_mismatch', 'csrf_missing']);
 
 /** `GET /authorize/{grant_id}`: takes the next step of a stored request. */
-async function answerContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+async function handleContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
-  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await respondFinished(deps, context, opened);
   const { request } = opened;
   return await takeStep(deps, context, request, nextStep(request.facts, deps));
 }
 
 /** `GET /consent/{grant_id}`: shows the page when nothing else is missing. Never creates a code. */
-async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+async function handleConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
-  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await respondFinished(deps, context, opened);
   const { request } = opened;
   if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
   const step = nextStep({ ...request.facts, decision: undefined }, deps);
@@ -126,7 +126,7 @@ async function answerConsentPage(deps: AuthorizationDeps, context: RequestContex
  * `POST /authorize` with `grant_id`: the user's decision. Only the stored request counts. The form's other fields are
  * ignored.
  */
-async function answerDecision(
+async function handleDecision(
   deps: AuthorizationDeps,
   context: RequestContext,
   form: FormParameters,
@@ -135,7 +135,7 @@ async function answerDecision(
   if (form.firstRepeated() !== undefined) throw new LatchkeyError('malformed_request');
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const opened = await openRequest(deps, context, grantId);
-  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await respondFinished(deps, context, opened);
   const { request } = opened;
   if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
   const { viewer } = request.facts;

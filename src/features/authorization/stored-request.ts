@@ -86,9 +86,9 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     return { state: 'used', isOpening: state === 'fulfilled' && isOpening(grant, viewer, now) };
   }
   const client = await clients.find(grant.clientId);
-  const mayAnswer = client !== undefined && mayReceiveAnswer(client, grant);
-  if (state === 'expired') return { state, grant, client: mayAnswer ? client : undefined };
-  if (!mayAnswer) {
+  const mayRespond = client !== undefined && mayReceiveResponse(client, grant);
+  if (state === 'expired') return { state, grant, client: mayRespond ? client : undefined };
+  if (!mayRespond) {
     await cancelAuthorizationGrant(database, grant.id, 'redirect-uri-removed', now);
     const description = 'the client or its redirect_uri was removed while the request was pending';
     logRefusal(deps.log, { code: 'invalid_redirect_uri', description, client, redirectUri: grant.target.redirectUri });
@@ -122,14 +122,14 @@ export async function judgeRequest(
   {
     viewer,
     openSessions,
-    ...asked
+    ...requested
   }: Pick<StepFacts, 'client' | 'viewer' | 'openSessions'> & Pick<PendingRequest, 'scope'>,
 ): Promise<readonly Violation[]> {
   if (viewer.kind !== 'active') return [];
   const sessionCount = deps.sessionLimit.isCounting ? openSessions.count : undefined;
   return await judgeGrant(
     deps,
-    { ...asked, user: viewer.user, grantType: 'authorization_code', sessionCount },
+    { ...requested, user: viewer.user, grantType: 'authorization_code', sessionCount },
     context,
   );
 }
@@ -190,7 +190,7 @@ const readContinuation = statement<
 );
 
 /** Tests whether the request's redirect URI still belongs to the client. */
-function mayReceiveAnswer(client: Client, grant: AuthorizationGrant): boolean {
+function mayReceiveResponse(client: Client, grant: AuthorizationGrant): boolean {
   const owner = { redirectUris: client.redirectUris, isPublic: client.authMethod === 'none' };
   return redirectUriMatches(owner, grant.target.redirectUri);
 }

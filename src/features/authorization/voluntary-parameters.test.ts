@@ -27,12 +27,12 @@ const service = await sharedByTests(startAuthorizationService(testDatabase.datab
 
 beforeAll(async () => {
   client = await service.client({ secret: 's', metadata: { first_party: true } });
-  alice = await person('alice');
-  bob = await person('bob');
-  await person('carol');
+  alice = await newUser('alice');
+  bob = await newUser('bob');
+  await newUser('carol');
 });
 
-async function person(username: string): Promise<UserId> {
+async function newUser(username: string): Promise<UserId> {
   await service.person(username);
   const [row] = await sql<{ id: string }>(testDatabase.database, 'select id from users where username = $1::text', [
     username,

@@ -1,6 +1,6 @@
 /** Cleanup of chat client sessions and tokens, and automatic session expiry (chat-compat 15). */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -41,7 +41,7 @@ async function begin(username = 'amira') {
   return { access: accessToken, refresh: refreshToken, device: deviceId };
 }
 
-async function refresh(token: string): Promise<ChatAnswer> {
+async function refresh(token: string): Promise<ChatResponse> {
   return await chat.post('/refresh', { refresh_token: token });
 }
 

@@ -21,7 +21,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type HttpResponse, type Responded, redirect, responseFor } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type SsoTarget, ssoTarget, withLoginToken } from '#protocol/chat/sso-redirect.ts';
 import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
@@ -82,7 +82,7 @@ export async function submitSso(deps: PageDeps, context: RequestContext): Promis
  * the request's requester.
  * @throws LatchkeyError `sso_login_not_found`, `sso_login_used`, `sso_login_expired`
  */
-async function openSso(deps: PageDeps, context: RequestContext): Promise<WaitingClient | Answered> {
+async function openSso(deps: PageDeps, context: RequestContext): Promise<WaitingClient | Responded> {
   const { database, clock, viewers } = deps;
   const id = parseId<'compat-sso-login'>(context.params['grant_id'] ?? '');
   const cookie = viewers.cookie(context);
@@ -98,10 +98,10 @@ async function openSso(deps: PageDeps, context: RequestContext): Promise<Waiting
   const login = toSsoLogin(row);
   if (login.isFulfilled) throw new LatchkeyError('sso_login_used');
   if (login.expiresAt <= now) throw new LatchkeyError('sso_login_expired');
-  if (viewer.kind === 'anonymous') return answered(redirect(signInPath(deps, context, login)));
+  if (viewer.kind === 'anonymous') return responseFor(redirect(signInPath(deps, context, login)));
   if (viewer.kind !== 'active') {
     const continued = { action: continuation(login), formActions: addressesAfterSignOut(deps, login) };
-    return answered(deps.interstitials.answer(context, viewer, continued));
+    return responseFor(deps.interstitials.answer(context, viewer, continued));
   }
   const { user } = viewer;
   const refusals = await judgeCompatLogin(deps, { user, login_type: 'm.login.sso' }, context);

@@ -20,11 +20,11 @@ const RESULTS: Partial<Record<ErrorCode, ChatResult>> = {
 };
 
 /** Counts the outcome of the response, and passes it on unchanged. */
-export async function countResult<T>(answer: Promise<T>, count: (result: ChatResult) => void): Promise<T> {
+export async function countResult<T>(response: Promise<T>, count: (result: ChatResult) => void): Promise<T> {
   try {
-    const answered = await answer;
+    const responded = await response;
     count('success');
-    return answered;
+    return responded;
   } catch (error) {
     count(error instanceof LatchkeyError ? resultOf(error.code) : 'error');
     throw error;

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService } from '#test/support/service.ts';
@@ -74,15 +74,15 @@ async function queuedSyncs(): Promise<readonly string[]> {
 
 const calls = () => homeserver.requests.map(({ path }) => path.replace('/_synapse/mas/', ''));
 
-function logIn(deviceId: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatAnswer> {
+function logIn(deviceId: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatResponse> {
   return chat.tryLogin('amira', PASSWORD, { device_id: deviceId, ...fields });
 }
 
-function expectError(answer: ChatAnswer, status: number, errcode: string, retryAfter: string | null = null): void {
-  expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
-  expect(answer.body['error']).toEqual(expect.any(String));
-  expect(answer.headers.get('retry-after')).toBe(retryAfter);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+function expectError(response: ChatResponse, status: number, errcode: string, retryAfter: string | null = null): void {
+  expect([response.status, response.body['errcode']]).toEqual([status, errcode]);
+  expect(response.body['error']).toEqual(expect.any(String));
+  expect(response.headers.get('retry-after')).toBe(retryAfter);
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
 }
 
 async function takeLease(seconds: number): Promise<void> {
@@ -95,7 +95,7 @@ async function takeLease(seconds: number): Promise<void> {
 }
 
 /** Holds back the homeserver's responses. @returns a function that releases them */
-async function holdAnswers(): Promise<() => Promise<void>> {
+async function holdResponses(): Promise<() => Promise<void>> {
   let resolve = () => {};
   const until = new Promise<void>((resolved) => {
     resolve = resolved;
@@ -109,8 +109,8 @@ async function holdAnswers(): Promise<() => Promise<void>> {
 
 describe('the homeserver has the device before the session exists (chat-compat 5.5)', () => {
   test('I-02: it has the device with its name when the login responds, after three statements', async () => {
-    const answer = await logIn('PHONE', { initial_device_display_name: 'Phone' });
-    expect(answer.status).toBe(200);
+    const response = await logIn('PHONE', { initial_device_display_name: 'Phone' });
+    expect(response.status).toBe(200);
     expect(homeserver.requests.map(({ body }) => body)).toEqual([
       { localpart: 'amira', device_id: 'PHONE', display_name: 'Phone' },
     ]);
@@ -120,8 +120,8 @@ describe('the homeserver has the device before the session exists (chat-compat 5
   });
 
   test('nothing is stored and no transaction is open during the request', async () => {
-    const letGo = await holdAnswers();
-    const answer = logIn('PHONE');
+    const letGo = await holdResponses();
+    const response = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
     expect(await rowsOf('compat_sessions')).toEqual([]);
     const open = await sql(
@@ -131,7 +131,7 @@ describe('the homeserver has the device before the session exists (chat-compat 5
     );
     expect(open).toEqual([]);
     await letGo();
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
   });
 
   test('I-11: a login on a device of a live session keeps its name, and ends only that session', async () => {
@@ -148,8 +148,8 @@ describe('the homeserver has the device before the session exists (chat-compat 5
   });
 
   test('I-23: an unknown user is created there, and the login succeeds', async () => {
-    const answer = await chat.tryLogin('newcomer', PASSWORD, { device_id: 'PHONE' });
-    expect(answer.status).toBe(200);
+    const response = await chat.tryLogin('newcomer', PASSWORD, { device_id: 'PHONE' });
+    expect(response.status).toBe(200);
     expect(calls()).toEqual(['upsert_device', 'provision_user', 'upsert_device']);
     expect([...(homeserver.user('newcomer')?.devices.keys() ?? [])]).toEqual(['PHONE']);
   });
@@ -318,22 +318,22 @@ describe('a session that the database cannot store after the homeserver created 
 describe("the user's lease (chat-compat 11.7)", () => {
   test('delays a login until it is free', async () => {
     await takeLease(60);
-    const answer = logIn('PHONE');
+    const response = logIn('PHONE');
     await expect.poll(async () => service.requestLines().length).toBeGreaterThan(0);
     expect(calls()).toEqual([]);
     await sql(service.database, 'delete from homeserver_leases');
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
   });
 
   test('makes a login fail with 503 after five seconds, without calling the homeserver', async () => {
     await takeLease(60);
-    const answer = logIn('PHONE');
-    const isAnswered = answer.then(() => true);
+    const response = logIn('PHONE');
+    const isDecided = response.then(() => true);
     // The password is checked first. The five seconds start after that.
-    while (!(await Promise.race([isAnswered, new Promise((resolve) => setTimeout(resolve, 100, false))]))) {
+    while (!(await Promise.race([isDecided, new Promise((resolve) => setTimeout(resolve, 100, false))]))) {
       clock.advanceSeconds(1);
     }
-    expectError(await answer, 503, 'M_UNKNOWN', '5');
+    expectError(await response, 503, 'M_UNKNOWN', '5');
     expect(calls()).toEqual([]);
     await sql(service.database, 'delete from homeserver_leases');
   });
@@ -345,20 +345,20 @@ describe("the user's lease (chat-compat 11.7)", () => {
   });
 
   test('lost during the homeserver call makes a login store nothing', async () => {
-    const letGo = await holdAnswers();
-    const answer = logIn('PHONE');
+    const letGo = await holdResponses();
+    const response = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
     await sql(service.database, 'update homeserver_leases set owner = gen_random_uuid()');
     await letGo();
-    expectError(await answer, 503, 'M_UNKNOWN', '5');
+    expectError(await response, 503, 'M_UNKNOWN', '5');
     expect(await liveDevices()).toEqual([]);
     expect(await queuedSyncs(), 'the device is there').toEqual(['amira']);
     await sql(service.database, 'delete from homeserver_leases');
   });
 
   test('delays a sync until the login ends, and the sync keeps its device', async () => {
-    const letGo = await holdAnswers();
-    const answer = logIn('PHONE');
+    const letGo = await holdResponses();
+    const response = logIn('PHONE');
     await expect.poll(calls).toEqual(['upsert_device']);
     await sql(
       service.database,
@@ -369,14 +369,14 @@ describe("the user's lease (chat-compat 11.7)", () => {
     await notifyHomeserver(service.core);
     expect(calls()).toEqual(['upsert_device']);
     await letGo();
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     clock.advanceSeconds(2);
     await notifyHomeserver(service.core);
     expect(homeserver.requests.at(-1)?.body).toEqual({ localpart: 'amira', devices: ['PHONE'] });
   });
 
   test('is released without a session when the client disconnects during the homeserver call', async () => {
-    const letGo = await holdAnswers();
+    const letGo = await holdResponses();
     const leaving = new AbortController();
     const left = chat.request('/login', {
       method: 'POST',

@@ -1,7 +1,7 @@
 /** Tokens that a homeserver issued before it delegated authentication (chat-compat 10.3). */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -81,11 +81,11 @@ async function introspect(token: string, fields: Readonly<Record<string, string>
   return body;
 }
 
-async function refresh(token: string, through = chat): Promise<ChatAnswer> {
+async function refresh(token: string, through = chat): Promise<ChatResponse> {
   return await through.post('/refresh', { refresh_token: token });
 }
 
-function refusal({ status, body }: ChatAnswer): unknown[] {
+function refusal({ status, body }: ChatResponse): unknown[] {
   return [status, body['errcode'], body['soft_logout']];
 }
 
@@ -213,9 +213,9 @@ describe('an imported refresh token', () => {
     const elsewhere = new ChatClient(other);
     for (let round = 0; round < 20; round += 1) {
       const [{ token }, { token: another }] = [await imported(), await imported()];
-      const answers = await Promise.all([refresh(token), refresh(another, elsewhere)]);
-      expect(answers.map(({ status }) => status).toSorted(), `round ${round}`).toEqual([200, 401]);
-      const pair = answers.find(({ status }) => status === 200);
+      const responses = await Promise.all([refresh(token), refresh(another, elsewhere)]);
+      expect(responses.map(({ status }) => status).toSorted(), `round ${round}`).toEqual([200, 401]);
+      const pair = responses.find(({ status }) => status === 200);
       const goesOn = pair === undefined ? undefined : await refresh(textOf(pair, 'refresh_token'));
       expect(goesOn?.status, `round ${round}`).toBe(200);
       await sql(service.database, 'update compat_sessions set refresh_family = null where id = $1::uuid', [session]);
@@ -244,9 +244,9 @@ describe('an imported refresh token', () => {
     const clients = [chat, new ChatClient(other), chat, new ChatClient(other)];
     for (let round = 0; round < 20; round += 1) {
       const { token } = await imported();
-      const answers = await Promise.all(clients.map((client) => refresh(token, client)));
-      const pairs = answers.map(({ status, body }) => [status, body['access_token'], body['refresh_token']].join());
-      expect([round, new Set(pairs).size, answers[0]?.status]).toEqual([round, 1, 200]);
+      const responses = await Promise.all(clients.map((client) => refresh(token, client)));
+      const pairs = responses.map(({ status, body }) => [status, body['access_token'], body['refresh_token']].join());
+      expect([round, new Set(pairs).size, responses[0]?.status]).toEqual([round, 1, 200]);
       await sql(service.database, 'update compat_sessions set refresh_family = null where id = $1::uuid', [session]);
     }
   });

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService } from '#test/support/service.ts';
@@ -28,7 +28,7 @@ const ONLY_COMPAT = 'io.element.only_compat_is_fine';
 
 const clock = new FakeClock();
 let chat: ChatClient;
-let people = 0;
+let users = 0;
 let username: string;
 let userId: string;
 
@@ -42,8 +42,8 @@ beforeAll(async () => {
   await service.registerUser('stranger', PASSWORD);
 });
 beforeEach(async () => {
-  people += 1;
-  username = `person${people}`;
+  users += 1;
+  username = `person${users}`;
   userId = await service.registerUser(username, PASSWORD);
 });
 
@@ -60,7 +60,7 @@ async function isGone(refreshToken: string): Promise<boolean> {
   return (await chat.post('/refresh', { refresh_token: refreshToken })).status === 401;
 }
 
-function refusal({ status, body }: ChatAnswer): unknown[] {
+function refusal({ status, body }: ChatResponse): unknown[] {
   return [status, body['errcode'], body['soft_logout']];
 }
 
@@ -122,10 +122,10 @@ describe('logout', () => {
   test('ends the session with all its tokens, and no other', async () => {
     const one = await begin();
     const two = await begin();
-    const answer = await chat.post('/logout', undefined, bearer(one.access));
-    expect([answer.status, answer.text]).toEqual([200, '{}']);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await chat.post('/logout', undefined, bearer(one.access));
+    expect([response.status, response.text]).toEqual([200, '{}']);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${userId}(${username})`, queries: 1 });
     expect(await isGone(one.refresh)).toBe(true);
     expect(await isGone(two.refresh)).toBe(false);
@@ -181,8 +181,8 @@ describe('logout', () => {
     ['no token', { authorization: 'Bearer ' }],
   ])('without a token returns an error: %s', async (_, headers: Record<string, string>) => {
     const { access } = await begin();
-    const answer = await chat.post(`/logout?access_token=${access}`, undefined, headers);
-    expect([answer.status, answer.body['errcode']]).toEqual([401, 'M_MISSING_TOKEN']);
+    const response = await chat.post(`/logout?access_token=${access}`, undefined, headers);
+    expect([response.status, response.body['errcode']]).toEqual([401, 'M_MISSING_TOKEN']);
   });
 
   test('rejects refresh tokens, malformed tokens and invented tokens', async () => {
@@ -226,11 +226,11 @@ describe('logout', () => {
   test('called concurrently succeeds once, and ends the session once', async () => {
     const { access } = await begin();
     const elsewhere = new ChatClient(other);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? chat : elsewhere).post('/logout', undefined, bearer(access))),
     );
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
-    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(39);
+    expect(responses.filter((response) => response.status === 200)).toHaveLength(1);
+    expect(responses.filter((response) => response.status === 401)).toHaveLength(39);
     expect(await events()).toHaveLength(1);
   });
 });
@@ -248,8 +248,8 @@ describe('logout/all', () => {
     const plain = await application('openid');
     const stranger = await begin('stranger');
 
-    const answer = await chat.post('/logout/all', body, bearer(one.access));
-    expect([answer.status, answer.text]).toEqual([200, '{}']);
+    const response = await chat.post('/logout/all', body, bearer(one.access));
+    expect([response.status, response.text]).toEqual([200, '{}']);
     expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${userId}(${username})`, queries: 1 });
     expect([await isGone(one.refresh), await isGone(two.refresh)]).toEqual([true, true]);
     expect([await isApplicationGone(reaching.refresh), await isApplicationGone(plain.refresh)]).toEqual([true, false]);
@@ -278,8 +278,8 @@ describe('logout/all', () => {
     const { access, refresh } = await begin();
     const elsewhere = new ChatClient(other);
     for (const body of [undefined, {}, { [ONLY_COMPAT]: false }]) {
-      const answer = await elsewhere.post('/logout/all', body, bearer(access));
-      expect([answer.status, answer.body['errcode']]).toEqual([404, 'M_UNRECOGNIZED']);
+      const response = await elsewhere.post('/logout/all', body, bearer(access));
+      expect([response.status, response.body['errcode']]).toEqual([404, 'M_UNRECOGNIZED']);
     }
     expect(await isGone(refresh)).toBe(false);
     const { access: current } = await begin();
@@ -293,8 +293,8 @@ describe('logout/all', () => {
       ['[]', 'M_BAD_JSON'],
       [{ [ONLY_COMPAT]: 'true' }, 'M_BAD_JSON'],
     ] as const) {
-      const answer = await chat.post('/logout/all', body, bearer(access));
-      expect([answer.status, answer.body['errcode']]).toEqual([400, code]);
+      const response = await chat.post('/logout/all', body, bearer(access));
+      expect([response.status, response.body['errcode']]).toEqual([400, code]);
     }
     expect(await isGone(refresh)).toBe(false);
   });

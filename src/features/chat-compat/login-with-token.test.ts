@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { agreeToSso, loginTokenOf, ssoPath } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -65,7 +65,7 @@ async function signedIn(of: TestService = service): Promise<Browser> {
   return browser;
 }
 
-function logIn(token: unknown, fields: Readonly<Record<string, unknown>> = {}, at = chat): Promise<ChatAnswer> {
+function logIn(token: unknown, fields: Readonly<Record<string, unknown>> = {}, at = chat): Promise<ChatResponse> {
   return at.post('/login', { type: 'm.login.token', token, ...fields });
 }
 
@@ -80,11 +80,11 @@ function devicesTold(): unknown[] {
   return homeserver.requests.filter(({ path }) => path === '/_synapse/mas/upsert_device');
 }
 
-function expectError(answer: ChatAnswer, status: number, errcode: string): void {
-  expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
-  expect(answer.body['error']).toEqual(expect.any(String));
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+function expectError(response: ChatResponse, status: number, errcode: string): void {
+  expect([response.status, response.body['errcode']]).toEqual([status, errcode]);
+  expect(response.body['error']).toEqual(expect.any(String));
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
 }
 
 async function setUser(change: string): Promise<void> {
@@ -94,9 +94,9 @@ async function setUser(change: string): Promise<void> {
 describe('POST login with a login token (chat-compat 5.4)', () => {
   test("creates a session linked to the user's browser session, in three statements", async () => {
     const token = await loginTokenOf(await signedIn());
-    const answer = await logIn(token, { device_id: 'PHONE', initial_device_display_name: 'Phone' });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await logIn(token, { device_id: 'PHONE', initial_device_display_name: 'Phone' });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       access_token: expect.stringMatching(TOKEN),
       device_id: 'PHONE',
       user_id: '@amira:chat.example',
@@ -123,9 +123,9 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     const token = await loginTokenOf(await signedIn());
     const own = await startService(settings({ passwords: { enabled: false } }), { clock, like: service });
     const headers = { authorization: 'Bearer mct_stale', cookie: 'latchkey_session=x' };
-    const answer = await new ChatClient(own).post('/login', { type: 'm.login.token', token }, headers);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('set-cookie')).toBeNull();
+    const response = await new ChatClient(own).post('/login', { type: 'm.login.token', token }, headers);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('set-cookie')).toBeNull();
     await own.stop();
   });
 
@@ -169,17 +169,17 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     clock.advanceSeconds(20);
     expectError(await logIn(token), 403, 'M_FORBIDDEN');
     expect(await sessions()).toEqual([expect.objectContaining({ finish_reason: null })]);
-    const answer = await chat.post('/logout', undefined, { authorization: `Bearer ${body['access_token']}` });
-    expect(answer.status).toBe(200);
+    const response = await chat.post('/logout', undefined, { authorization: `Bearer ${body['access_token']}` });
+    expect(response.status).toBe(200);
   });
 
   test('ends the session when the token is resent later, and deletes the homeserver device (S-71)', async () => {
     const token = await loginTokenOf(await signedIn());
-    const answer = await logIn(token, { device_id: 'PHONE' });
+    const response = await logIn(token, { device_id: 'PHONE' });
     clock.advanceSeconds(21);
     expectError(await logIn(token), 403, 'M_FORBIDDEN');
     expect(await sessions()).toEqual([expect.objectContaining({ finish_reason: 'login_token_reused' })]);
-    const dead = await chat.post('/logout', undefined, { authorization: `Bearer ${textOf(answer, 'access_token')}` });
+    const dead = await chat.post('/logout', undefined, { authorization: `Bearer ${textOf(response, 'access_token')}` });
     expectError(dead, 401, 'M_UNKNOWN_TOKEN');
     expect(service.logLines().findLast((line) => line.includes('token.reuse'))).toContain(`user=${amira}`);
     const events = await sql<{ detail: unknown }>(
@@ -193,8 +193,8 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
 
   test('creates one session and one homeserver device for twenty concurrent requests (S-71)', async () => {
     const token = await loginTokenOf(await signedIn());
-    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn(token)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => logIn(token)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 403)]);
     expect(await sessions()).toEqual([expect.objectContaining({ finish_reason: null })]);
     expect(devicesTold()).toHaveLength(1);
   });
@@ -211,19 +211,19 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
   test('reports a locked user, and accepts the token after unlocking', async () => {
     const token = await loginTokenOf(await signedIn());
     await setUser('locked_at = now()');
-    const answer = await logIn(token);
+    const response = await logIn(token);
     await setUser('locked_at = null');
-    expectError(answer, 401, 'M_USER_LOCKED');
-    expect(answer.body['soft_logout']).toBe(true);
+    expectError(response, 401, 'M_USER_LOCKED');
+    expect(response.body['soft_logout']).toBe(true);
     expect((await logIn(token)).status).toBe(200);
   });
 
   test('does not reveal that a user was deactivated', async () => {
     const token = await loginTokenOf(await signedIn());
     await setUser('deactivated_at = now()');
-    const answer = await logIn(token);
+    const response = await logIn(token);
     await setUser('deactivated_at = null');
-    expectError(answer, 403, 'M_FORBIDDEN');
+    expectError(response, 403, 'M_FORBIDDEN');
   });
 
   test('does not consume the token while the homeserver is down', async () => {
@@ -251,8 +251,8 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     const { body } = await logIn(await loginTokenOf(browser));
     await browser.get('/');
     await browser.submit({}, { action: '/logout' });
-    const answer = await chat.post('/logout', undefined, { authorization: `Bearer ${body['access_token']}` });
-    expect(answer.status).toBe(200);
+    const response = await chat.post('/logout', undefined, { authorization: `Bearer ${body['access_token']}` });
+    expect(response.status).toBe(200);
   });
 
   test('refuses the token at the hard session limit, and accepts it after a sign-out (chat-compat 10.5)', async () => {
@@ -274,12 +274,12 @@ describe('POST login with a login token (chat-compat 5.4)', () => {
     const token = await loginTokenOf(await signedIn());
     const policy = { data: { requester: { banned_user_agents: { literals: ['Banned'] } } } };
     const own = await startService(settings({ policy }), { clock, like: service });
-    const answer = await new ChatClient(own).post(
+    const response = await new ChatClient(own).post(
       '/login',
       { type: 'm.login.token', token },
       { 'user-agent': 'Banned' },
     );
-    expectError(answer, 403, 'M_FORBIDDEN');
+    expectError(response, 403, 'M_FORBIDDEN');
     await own.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
-import { type ChatAnswer, ChatClient } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -44,12 +44,12 @@ async function sessionsOf(username: string, deviceId?: string) {
   );
 }
 
-function expectError(answer: ChatAnswer, status: number, errcode: string): void {
-  expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
-  expect(answer.body['error']).toEqual(expect.any(String));
-  expect(answer.headers.get('content-type')).toBe('application/json');
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+function expectError(response: ChatResponse, status: number, errcode: string): void {
+  expect([response.status, response.body['errcode']]).toEqual([status, errcode]);
+  expect(response.body['error']).toEqual(expect.any(String));
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
 }
 
 const SSO = {
@@ -60,27 +60,27 @@ const SSO = {
 
 describe('GET login', () => {
   test.each(['r0', 'v1', 'v3', 'unstable', 'v99', '%20'])('lists the available methods, below %s', async (version) => {
-    const answer = await new ChatClient(service, `/_chat/client/${version}`).request('/login');
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ flows: [{ type: 'm.login.password' }, SSO, { type: 'm.login.token' }] });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await new ChatClient(service, `/_chat/client/${version}`).request('/login');
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ flows: [{ type: 'm.login.password' }, SSO, { type: 'm.login.token' }] });
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(service.requestLines().at(-1)).toMatchObject({ queries: 0, requester: undefined });
   });
 });
 
 describe('POST login with a password', () => {
   test('returns a non-expiring token, the device and the full user id', async () => {
-    const answer = await chat.tryLogin('amira', PASSWORD, { initial_device_display_name: 'Phone' });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toEqual({
+    const response = await chat.tryLogin('amira', PASSWORD, { initial_device_display_name: 'Phone' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.body).toEqual({
       access_token: expect.stringMatching(TOKEN),
       device_id: expect.stringMatching(/^[0-9A-Za-z]{10}$/),
       user_id: '@amira:chat.example:8008',
     });
     expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${amira}(amira)` });
-    const [session] = await sessionsOf('amira', String(answer.body['device_id']));
-    expect(session).toEqual({ device_id: answer.body['device_id'], human_name: 'Phone', finish_reason: null });
+    const [session] = await sessionsOf('amira', String(response.body['device_id']));
+    expect(session).toEqual({ device_id: response.body['device_id'], human_name: 'Phone', finish_reason: null });
   });
 
   test("stores tokens only as digests, and records the user's activity", async () => {
@@ -111,15 +111,19 @@ describe('POST login with a password', () => {
     ['unknown members', { identifier: { type: 'm.id.user', user: 'amira', more: 1 }, more: {} }],
     ['null for absent members', { device_id: null, initial_device_display_name: null, refresh_token: null }],
   ])('accepts %s', async (_what, fields) => {
-    const answer = await chat.tryLogin('amira', PASSWORD, fields);
-    expect([answer.status, answer.body['user_id']]).toEqual([200, '@amira:chat.example:8008']);
+    const response = await chat.tryLogin('amira', PASSWORD, fields);
+    expect([response.status, response.body['user_id']]).toEqual([200, '@amira:chat.example:8008']);
   });
 
   test('ignores a stale Authorization header, and cookies', async () => {
     const headers = { authorization: 'Bearer mct_stale', cookie: 'latchkey_session=x' };
-    const answer = await chat.post('/login', { type: 'm.login.password', user: 'amira', password: PASSWORD }, headers);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('set-cookie')).toBeNull();
+    const response = await chat.post(
+      '/login',
+      { type: 'm.login.password', user: 'amira', password: PASSWORD },
+      headers,
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.get('set-cookie')).toBeNull();
   });
 
   test.each([
@@ -132,11 +136,11 @@ describe('POST login with a password', () => {
     );
     // For bytes, fetch does not add a content type.
     const init: RequestInit = { method: 'POST', body: bytes };
-    const answer = await chat.request(
+    const response = await chat.request(
       '/login',
       type === undefined ? init : { ...init, headers: { 'content-type': type } },
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   test('truncates a device name to 100 characters and strips invisible ones', async () => {
@@ -149,8 +153,8 @@ describe('POST login with a password', () => {
 
   test('accepts a device id with spaces and characters outside the BMP', async () => {
     const id = `my device ${'\u{1F4F1}'.repeat(245)}`;
-    const answer = await chat.tryLogin('amira', PASSWORD, { device_id: id });
-    expect(answer.body['device_id']).toBe(id);
+    const response = await chat.tryLogin('amira', PASSWORD, { device_id: id });
+    expect(response.body['device_id']).toBe(id);
   });
 
   test('replaces the session on the same device, and keeps the device name', async () => {
@@ -261,9 +265,9 @@ describe('POST login refuses', () => {
   });
 
   test('a locked account without making the client delete its data', async () => {
-    const answer = await chat.tryLogin('lena', PASSWORD);
-    expectError(answer, 401, 'M_USER_LOCKED');
-    expect(answer.body['soft_logout']).toBe(true);
+    const response = await chat.tryLogin('lena', PASSWORD);
+    expectError(response, 401, 'M_USER_LOCKED');
+    expect(response.body['soft_logout']).toBe(true);
     expect(await sessionsOf('lena')).toEqual([]);
   });
 
@@ -275,8 +279,8 @@ describe('POST login refuses', () => {
   );
 
   test('bytes that are not UTF-8', async () => {
-    const answer = await chat.request('/login', { method: 'POST', body: new Uint8Array([0x22, 0xff, 0x22]) });
-    expectError(answer, 400, 'M_NOT_JSON');
+    const response = await chat.request('/login', { method: 'POST', body: new Uint8Array([0x22, 0xff, 0x22]) });
+    expectError(response, 400, 'M_NOT_JSON');
   });
 
   test('with the same text for every wrong name and password (S-85)', async () => {
@@ -295,9 +299,9 @@ describe('POST login refuses', () => {
 
 describe('unsupported requests', () => {
   test.each(['PUT', 'DELETE', 'PATCH'])('%s returns 405', async (method) => {
-    const answer = await chat.request('/login', { method });
-    expectError(answer, 405, 'M_UNRECOGNIZED');
-    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
+    const response = await chat.request('/login', { method });
+    expectError(response, 405, 'M_UNRECOGNIZED');
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
   });
 
   test.each(['/login/', '/register', '/account/whoami', '/login/get_token', '//login'])(
@@ -308,11 +312,11 @@ describe('unsupported requests', () => {
   );
 
   test('a preflight takes no statement and allows the headers that clients send', async () => {
-    const answer = await chat.request('/login', { method: 'OPTIONS' });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
+    const response = await chat.request('/login', { method: 'OPTIONS' });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
     for (const name of [
       'Authorization',
       'Content-Type',
@@ -321,16 +325,16 @@ describe('unsupported requests', () => {
       'Content-Language',
       'X-Requested-With',
     ]) {
-      expect(answer.headers.get('access-control-allow-headers')?.split(', ')).toContain(name);
+      expect(response.headers.get('access-control-allow-headers')?.split(', ')).toContain(name);
     }
-    expect(answer.headers.get('access-control-max-age')).toBe('3600');
+    expect(response.headers.get('access-control-max-age')).toBe('3600');
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
   test('the paths of another protocol name return 404 pages', async () => {
-    const answer = await new ChatClient(service, '/_matrix/client/v3').post('/login', {});
-    expect(answer.status).toBe(404);
-    expect(answer.body['errcode']).toBeUndefined();
+    const response = await new ChatClient(service, '/_matrix/client/v3').post('/login', {});
+    expect(response.status).toBe(404);
+    expect(response.body['errcode']).toBeUndefined();
   });
 });
 
@@ -398,35 +402,35 @@ describe('settings', () => {
       for (let round = 0; round < 4; round += 1) await client.login('amira', PASSWORD);
       await client.tryLogin('amira', 'wrong');
       await client.tryLogin('nobody', 'wrong');
-      const answer = await client.tryLogin('amira', PASSWORD);
-      expectError(answer, 429, 'M_LIMIT_EXCEEDED');
-      expect(answer.body['retry_after_ms']).toBe(20_000);
-      expect(answer.headers.get('retry-after')).toBe('20');
-      expect(answer.headers.get('access-control-expose-headers')).toBe('Retry-After');
+      const response = await client.tryLogin('amira', PASSWORD);
+      expectError(response, 429, 'M_LIMIT_EXCEEDED');
+      expect(response.body['retry_after_ms']).toBe(20_000);
+      expect(response.headers.get('retry-after')).toBe('20');
+      expect(response.headers.get('access-control-expose-headers')).toBe('Retry-After');
       clock.advanceSeconds(60);
     });
   });
 
   describe('session limits', () => {
-    const people: string[] = [];
-    async function newPerson(): Promise<string> {
-      const name = `person${people.length}`;
-      people.push(name);
+    const users: string[] = [];
+    async function newUser(): Promise<string> {
+      const name = `person${users.length}`;
+      users.push(name);
       await service.registerUser(name, PASSWORD);
       return name;
     }
 
     test('refuse a login at the hard limit, except on an existing device', async () => {
-      const name = await newPerson();
+      const name = await newUser();
       await withService({ experimental: { session_limit: { soft_limit: 1, hard_limit: 2 } } }, async (own) => {
         const client = new ChatClient(own);
         await client.login(name, PASSWORD, { device_id: 'ONE' });
         clock.advanceSeconds(1);
         await client.login(name, PASSWORD, { device_id: 'TWO' });
         clock.advanceSeconds(1);
-        const answer = await client.tryLogin(name, PASSWORD, { device_id: 'THREE' });
-        expectError(answer, 403, 'M_FORBIDDEN');
-        expect(answer.body['info_uri']).toBe(`${own.publicBase}account/`);
+        const response = await client.tryLogin(name, PASSWORD, { device_id: 'THREE' });
+        expectError(response, 403, 'M_FORBIDDEN');
+        expect(response.body['info_uri']).toBe(`${own.publicBase}account/`);
         await client.login(name, PASSWORD, { device_id: 'TWO' });
         expect((await sessionsOf(name)).map((session) => session.finish_reason)).toEqual([
           null,
@@ -437,17 +441,17 @@ describe('settings', () => {
     });
 
     test('hold for concurrent logins', async () => {
-      const name = await newPerson();
+      const name = await newUser();
       await withService({ experimental: { session_limit: { hard_limit: 3 } } }, async (own) => {
         const client = new ChatClient(own);
-        const answers = await Promise.all(Array.from({ length: 12 }, () => client.tryLogin(name, PASSWORD)));
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-        expect(answers.filter(({ status }) => status === 403)).toHaveLength(9);
+        const responses = await Promise.all(Array.from({ length: 12 }, () => client.tryLogin(name, PASSWORD)));
+        expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+        expect(responses.filter(({ status }) => status === 403)).toHaveLength(9);
       });
     });
 
     test('with eviction end the least recently used sessions', async () => {
-      const name = await newPerson();
+      const name = await newUser();
       const session_limit = { hard_limit: 2, dangerous_hard_limit_eviction: true };
       await withService({ experimental: { session_limit } }, async (own) => {
         const client = new ChatClient(own);
@@ -466,7 +470,7 @@ describe('settings', () => {
     });
 
     test('exempt users above the threshold', async () => {
-      const name = await newPerson();
+      const name = await newUser();
       for (let round = 0; round < 4; round += 1) await chat.login(name, PASSWORD);
       const session_limit = { hard_limit: 2, max_session_threshold: 3 };
       await withService({ experimental: { session_limit } }, async (own) => {
@@ -499,9 +503,9 @@ describe('two instances', () => {
 describe('POST login with the password of a user with a second factor (chat-compat 5.3 step 7)', () => {
   test('is refused with a message that refers to the browser, while a wrong password is rejected as usual', async () => {
     await giveAuthenticatorApp(service.core, await service.registerUser('farah', PASSWORD));
-    const answer = await chat.tryLogin('farah', PASSWORD);
-    expectError(answer, 403, 'M_FORBIDDEN');
-    expect(answer.body['error']).toMatch(/second factor.*browser/);
+    const response = await chat.tryLogin('farah', PASSWORD);
+    expectError(response, 403, 'M_FORBIDDEN');
+    expect(response.body['error']).toMatch(/second factor.*browser/);
     expect(await sessionsOf('farah')).toEqual([]);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
     const wrong = await chat.tryLogin('farah', 'wrong');
@@ -517,8 +521,8 @@ describe('POST login with the password of a user with a second factor (chat-comp
       const account = { ...SETTINGS.account, second_factor };
       const other = await startService({ ...SETTINGS, account }, { clock, like: service });
       try {
-        const answer = await new ChatClient(other).tryLogin(second_factor === 'off' ? 'farah' : 'amira', PASSWORD);
-        expect(answer.status).toBe(status);
+        const response = await new ChatClient(other).tryLogin(second_factor === 'off' ? 'farah' : 'amira', PASSWORD);
+        expect(response.status).toBe(status);
       } finally {
         await other.stop();
       }

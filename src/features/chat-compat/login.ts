@@ -33,8 +33,8 @@ export interface LoginDeps extends Core, Pick<OpenCompatSessionDeps, 'accessToke
 /** Signs a client in with the user's password, or with a login token (chat-compat 5). */
 export async function logIn(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const body = await context.readJson();
-  const answer = openAsWanted(deps, context, body);
-  return await (metrics === undefined ? answer : countResult(answer, (result) => countLogin(body, result)));
+  const response = openAsWanted(deps, context, body);
+  return await (metrics === undefined ? response : countResult(response, (result) => countLogin(body, result)));
 }
 
 /** The client shows this to the user, whose password was correct. */

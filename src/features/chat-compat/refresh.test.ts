@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService } from '#test/support/service.ts';
@@ -32,7 +32,7 @@ async function begin(): Promise<{ access: string; refresh: string; device: strin
   return { access: accessToken, refresh: refreshToken ?? '', device: deviceId };
 }
 
-async function refresh(token: unknown, through = chat): Promise<ChatAnswer> {
+async function refresh(token: unknown, through = chat): Promise<ChatResponse> {
   return await through.post('/refresh', { refresh_token: token }, { authorization: 'Bearer mct_stale' });
 }
 
@@ -51,9 +51,13 @@ async function introspect(
   return body;
 }
 
-function expectUnknown(answer: ChatAnswer): void {
-  expect([answer.status, answer.body['errcode'], answer.body['soft_logout']]).toEqual([401, 'M_UNKNOWN_TOKEN', false]);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+function expectUnknown(response: ChatResponse): void {
+  expect([response.status, response.body['errcode'], response.body['soft_logout']]).toEqual([
+    401,
+    'M_UNKNOWN_TOKEN',
+    false,
+  ]);
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
 }
 
 async function setAccount(column: 'locked_at' | 'deactivated_at', value: 'now()' | 'null'): Promise<void> {
@@ -63,17 +67,17 @@ async function setAccount(column: 'locked_at' | 'deactivated_at', value: 'now()'
 describe('refresh', () => {
   test('returns a new pair and invalidates the old access token at once', async () => {
     const { access, refresh: token } = await begin();
-    const answer = await refresh(token);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toEqual({
+    const response = await refresh(token);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.body).toEqual({
       access_token: expect.stringMatching(/^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/),
       refresh_token: expect.stringMatching(/^mcr_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/),
       expires_in_ms: 300_000,
     });
     expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${amira}`, queries: 2 });
     expect(await introspect(access)).toEqual({ active: false });
-    expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
+    expect(await introspect(textOf(response, 'access_token'))).toMatchObject({ active: true });
   });
 
   test('returns the same pair within the grace period, used or not', async () => {
@@ -89,11 +93,11 @@ describe('refresh', () => {
     const { refresh: token } = await begin();
     const lost = await refresh(token);
     clock.advanceSeconds(31);
-    const answer = await refresh(token);
-    expect(answer.body['refresh_token']).toBe(lost.body['refresh_token']);
-    expect(answer.body['access_token']).not.toBe(lost.body['access_token']);
+    const response = await refresh(token);
+    expect(response.body['refresh_token']).toBe(lost.body['refresh_token']);
+    expect(response.body['access_token']).not.toBe(lost.body['access_token']);
     expect(await introspect(textOf(lost, 'access_token'))).toEqual({ active: false });
-    expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
+    expect(await introspect(textOf(response, 'access_token'))).toMatchObject({ active: true });
   });
 
   test('ends the session when a token is reused after its successor was used (S-43)', async () => {
@@ -155,18 +159,18 @@ describe('refresh', () => {
   });
 
   test.each([[[]], [{}], [{ refresh_token: 1 }], [{ refresh_token: null }]])('rejects %j', async (body) => {
-    const answer = await chat.post('/refresh', body);
-    expect([answer.status, answer.body['errcode']]).toEqual([400, 'M_BAD_JSON']);
+    const response = await chat.post('/refresh', body);
+    expect([response.status, response.body['errcode']]).toEqual([400, 'M_BAD_JSON']);
   });
 
   test('in two hundred rounds returns one pair for all concurrent requests, on two instances (S-43)', async () => {
     const clients = [chat, new ChatClient(other)];
     let { refresh: token } = await begin();
     for (let round = 0; round < 200; round += 1) {
-      const answers = await Promise.all([...clients, ...clients].map((client) => refresh(token, client)));
-      const pairs = answers.map(({ status, body }) => [status, body['access_token'], body['refresh_token']].join());
-      expect([round, new Set(pairs).size, answers[0]?.status]).toEqual([round, 1, 200]);
-      token = textOf(answers[0] ?? (await refresh(token)), 'refresh_token');
+      const responses = await Promise.all([...clients, ...clients].map((client) => refresh(token, client)));
+      const pairs = responses.map(({ status, body }) => [status, body['access_token'], body['refresh_token']].join());
+      expect([round, new Set(pairs).size, responses[0]?.status]).toEqual([round, 1, 200]);
+      token = textOf(responses[0] ?? (await refresh(token)), 'refresh_token');
     }
   }, 120_000);
 });

@@ -15,8 +15,10 @@ export interface RefreshDeps extends Core {
 /** Exchanges a chat client's refresh token for a new pair of tokens (chat-compat 7). */
 export async function refreshTokens(deps: RefreshDeps, context: RequestContext): Promise<HttpResponse> {
   const refreshToken = requiredText(membersOf(await context.readJson()), 'refresh_token');
-  const answer = exchangeToken(deps, context, refreshToken);
-  return await (metrics === undefined ? answer : countResult(answer, (result) => countRefresh(refreshToken, result)));
+  const response = exchangeToken(deps, context, refreshToken);
+  return await (metrics === undefined
+    ? response
+    : countResult(response, (result) => countRefresh(refreshToken, result)));
 }
 
 function countRefresh(token: string, result: string): void {

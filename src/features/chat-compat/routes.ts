@@ -102,8 +102,8 @@ export function mount(core: Core, browser: Browser): Route[] {
 async function counted(
   name: 'latchkey_compat_logout_total' | 'latchkey_compat_logout_all_total',
   context: RequestContext,
-  answer: Promise<HttpResponse>,
+  response: Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  if (metrics === undefined) return await answer;
-  return await countResult(answer, (result) => metrics?.count(name, { type: sessionLabel(context), result }));
+  if (metrics === undefined) return await response;
+  return await countResult(response, (result) => metrics?.count(name, { type: sessionLabel(context), result }));
 }

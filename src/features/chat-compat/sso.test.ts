@@ -437,8 +437,8 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const path = await begin(browser);
     const form = await browser.get(path);
     const fields = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => browser.post(path, fields)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 410)]);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => browser.post(path, fields)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 410)]);
   });
 
   test('shows the page again after ten minutes, and then works (S-72)', async () => {

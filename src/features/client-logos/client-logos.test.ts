@@ -18,14 +18,14 @@ const PNG = Buffer.from(
 );
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-let asked: string[];
+let requested: string[];
 let respond: (response: ServerResponse) => void;
 const clock = new FakeClock();
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const host = await sharedByTests(
   startHttpsPeer((request, response) => {
-    asked.push(JSON.stringify(request.headers));
+    requested.push(JSON.stringify(request.headers));
     respond(response);
   }),
 );
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await service.person('alice');
 });
 beforeEach(() => {
-  asked = [];
+  requested = [];
   respond = (response) => response.writeHead(200, { 'Content-Type': 'image/png' }).end(PNG);
 });
 
@@ -54,8 +54,8 @@ async function clientWithLogo(uri = `${host.origin}/logo-${logos}`, name = 'Exam
 }
 
 async function logoOf(client: string, headers: HeadersInit = {}) {
-  const answer = await fetch(`${service.origin}/client-logos/${client}`, { headers });
-  return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
+  const response = await fetch(`${service.origin}/client-logos/${client}`, { headers });
+  return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
 async function expectInitial(client: string, initial: string): Promise<void> {
@@ -73,7 +73,7 @@ describe("a client's logo", () => {
     await browser.open(authorizeUrl(client));
     expect(browser.shown.body).toMatch(new RegExp(`<img class="client-logo" src="/client-logos/${client}" alt/?>`));
     expect(browser.shown.body).not.toContain(host.origin);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(service.lastRequest().status).toBe(200);
   });
 
@@ -91,8 +91,8 @@ describe("a client's logo", () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toBe(POLICY);
     expect(headers.get('cache-control')).toBe('public, max-age=300');
-    expect(asked).toHaveLength(1);
-    expect(asked.join()).not.toMatch(/hush|Alice|https:\/\/x|203\.0|forwarded/);
+    expect(requested).toHaveLength(1);
+    expect(requested.join()).not.toMatch(/hush|Alice|https:\/\/x|203\.0|forwarded/);
   });
 
   test('is served only as an image on our own pages, not to other sites or into frames', async () => {
@@ -103,9 +103,9 @@ describe("a client's logo", () => {
     expect(await statusOf('image', 'cross-site')).toBe(403);
     expect(await statusOf('image', 'same-site')).toBe(403);
     expect(await statusOf('iframe', 'same-origin')).toBe(403);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(await statusOf('image', 'same-origin')).toBe(200);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 
   test('is fetched once in five minutes, and once for concurrent requests', async () => {
@@ -114,10 +114,10 @@ describe("a client's logo", () => {
     expect(all.every(({ body }) => body.equals(PNG))).toBe(true);
     const etag = all[0]?.headers.get('etag') ?? '';
     expect((await logoOf(client, { 'if-none-match': etag })).status).toBe(304);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     clock.advanceSeconds(301);
     await logoOf(client);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test('is kept when its host fails later', async () => {
@@ -191,7 +191,7 @@ describe('without account.client_logos', () => {
     expect(browser.shown.text).toContain('Example App');
     expect(browser.shown.body).not.toContain('client-logo');
     expect((await fetch(`${plain.origin}/client-logos/${client}`)).status).toBe(404);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 });
 

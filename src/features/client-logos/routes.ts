@@ -26,7 +26,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       resource: 'human',
       errorFormat: 'page',
       embedding: isImageOfOwnPage,
-      handle: (context) => answerLogo(core, browser, logos, context),
+      handle: (context) => handleLogo(core, browser, logos, context),
     },
   ];
 }
@@ -36,7 +36,7 @@ function isImageOfOwnPage({ headers }: EmbeddableRequest): boolean {
   return headers['sec-fetch-dest'] === 'image' && headers['sec-fetch-site'] === 'same-origin';
 }
 
-async function answerLogo(
+async function handleLogo(
   { clients }: Core,
   { clientLogoPath, languages: [language = 'en'] }: Browser,
   logos: ClientLogos,

@@ -16,7 +16,7 @@ const BODY = {
 };
 const HIGH_LIMIT = { rate_limiting: { client_registration: { per_ip: { burst: 10_000, per_second: 1000 } } } };
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -29,14 +29,14 @@ const service = await sharedByTests(startService(HIGH_LIMIT, { clock }));
 async function post(
   body: unknown,
   options: { at?: TestService; headers?: Record<string, string> } = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const response = await fetch(`${(options.at ?? service).address}/oauth2/registration`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...options.headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const answered: Record<string, unknown> = JSON.parse(await response.text());
-  return { status: response.status, headers: response.headers, body: answered };
+  const responded: Record<string, unknown> = JSON.parse(await response.text());
+  return { status: response.status, headers: response.headers, body: responded };
 }
 
 async function countClients(at: TestService = service): Promise<number> {
@@ -97,9 +97,9 @@ describe('a registration (RFC 7591 3.2.1)', () => {
   });
 
   test('of a public client returns what is stored, in one statement', async () => {
-    const answer = await post(BODY);
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await post(BODY);
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       ...BODY,
       client_id: expect.stringMatching(/^[0-9A-Z]{26}$/),
       client_id_issued_at: Math.floor(clock.now() / 1000),
@@ -108,14 +108,14 @@ describe('a registration (RFC 7591 3.2.1)', () => {
       id_token_signed_response_alg: 'RS256',
       subject_type: 'public',
     });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(service.requestLines().at(-1)).toMatchObject({ queries: 1 });
   });
 
   test('of a confidential client returns a working secret that no row or log line contains', async () => {
-    const asked = { ...BODY, token_endpoint_auth_method: undefined, grant_types: ['client_credentials'] };
-    const { body } = await post(asked);
+    const requested = { ...BODY, token_endpoint_auth_method: undefined, grant_types: ['client_credentials'] };
+    const { body } = await post(requested);
     const secret = String(body['client_secret']);
     expect(body).toMatchObject({ client_secret_expires_at: 0, token_endpoint_auth_method: 'client_secret_basic' });
     expect(secret).toMatch(/^[\w-]{43}$/);
@@ -154,15 +154,18 @@ describe('a rejected registration', () => {
     ['no statement', 400, 'invalid_software_statement', { ...BODY, software_statement: 'x' }, {}],
   ])('%s: %i %s, and nothing is stored', async (_what, status, code, body, headers) => {
     const before = await countClients();
-    const answer = await post(body, { headers });
-    expect(answer).toMatchObject({ status, body: { error: code, error_description: expect.any(String) } });
+    const response = await post(body, { headers });
+    expect(response).toMatchObject({ status, body: { error: code, error_description: expect.any(String) } });
     expect(service.requestLines().at(-1)).toMatchObject({ queries: 0 });
     expect(await countClients()).toBe(before);
   });
 
   test('names the URL and the setting when rejected by policy, to the client and in the log', async () => {
-    const asked = { redirect_uris: ['http://localhost:9/cb', 'cursor://host/cb'], token_endpoint_auth_method: 'none' };
-    const { body } = await post({ ...BODY, ...asked, application_type: 'native' });
+    const requested = {
+      redirect_uris: ['http://localhost:9/cb', 'cursor://host/cb'],
+      token_endpoint_auth_method: 'none',
+    };
+    const { body } = await post({ ...BODY, ...requested, application_type: 'native' });
     const setting = 'policy.data.client_registration.allow_private_use_schemes';
     expect(body['error_description']).toMatch(/^redirect_uris\[1\] \(cursor:\/\/host\/cb\) must use https, .*/);
     expect(body['error_description']).toContain(`, unless ${setting} is on.`);
@@ -207,9 +210,9 @@ describe('identical registrations (oauth 4.5)', () => {
       for (let round = 0; round < 200; round += 1) {
         const body = { ...BODY, client_name: `At once ${round}` };
         const instances = [service, second, service, second];
-        const answers = await Promise.all(instances.map((at) => post(body, { at })));
-        expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 201]);
-        expect(new Set(answers.map((answer) => answer.body['client_id'])).size, `round ${round}`).toBe(1);
+        const responses = await Promise.all(instances.map((at) => post(body, { at })));
+        expect(responses.map((response) => response.status)).toEqual([201, 201, 201, 201]);
+        expect(new Set(responses.map((response) => response.body['client_id'])).size, `round ${round}`).toBe(1);
       }
       expect(await countClients()).toBe(before + 200);
     } finally {
@@ -230,9 +233,9 @@ describe('identical registrations (oauth 4.5)', () => {
       service.database,
       `update oauth2_clients set disabled_at = created_at where metadata->'client_name'->>'' = 'Disabled'`,
     );
-    const answer = await post(body);
-    expect(answer).toMatchObject({ status: 403, body: { error: 'access_denied' } });
-    expect(JSON.stringify(answer.body)).not.toContain(String(registered['client_id']));
+    const response = await post(body);
+    expect(response).toMatchObject({ status: 403, body: { error: 'access_denied' } });
+    expect(JSON.stringify(response.body)).not.toContain(String(registered['client_id']));
   });
 });
 
@@ -255,9 +258,9 @@ describe('the operator configures', () => {
       await post(BODY, { at: guarded, headers: authorization === undefined ? {} : { authorization } });
     try {
       for (const wrong of [undefined, 'Bearer the-token-for-registerinG', 'Bearer ', `Basic ${initial_access_token}`]) {
-        const answer = await as(wrong);
-        expect(answer, wrong).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
-        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
+        const response = await as(wrong);
+        expect(response, wrong).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+        expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
       }
       expect(await countClients(guarded)).toBe(0);
       expect((await as(`Bearer ${initial_access_token}`)).status).toBe(201);
@@ -270,8 +273,8 @@ describe('the operator configures', () => {
     const policy = { data: { requester: { banned_user_agents: { substrings: ['evil'] } } } };
     const strict = await startService({ policy });
     try {
-      const answer = await post(BODY, { at: strict, headers: { 'user-agent': 'evil/1.0' } });
-      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
+      const response = await post(BODY, { at: strict, headers: { 'user-agent': 'evil/1.0' } });
+      expect(response).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
       expect((await post(BODY, { at: strict })).status).toBe(201);
     } finally {
       await strict.stop();
@@ -308,8 +311,8 @@ describe('the operator configures', () => {
     const client_registration = { preset: 'mcp' };
     const lenient = await startService({ policy: { data: { client_registration } } });
     try {
-      const answer = await post(sdk, { at: lenient });
-      expect(answer).toMatchObject({ status: 201, body: { ...sdk, application_type: 'native' } });
+      const response = await post(sdk, { at: lenient });
+      expect(response).toMatchObject({ status: 201, body: { ...sdk, application_type: 'native' } });
     } finally {
       await lenient.stop();
     }

@@ -43,23 +43,23 @@ describe('a registration with a secret (RFC 7591 3.2.1)', () => {
 
   test('without a secret offers no management, since the client is shared (oauth 4.5)', async () => {
     const body = { ...REGISTRATION, grant_types: ['authorization_code'], token_endpoint_auth_method: 'none' };
-    const answer = await service.request('/oauth2/registration', {
+    const response = await service.request('/oauth2/registration', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    expect(answer.status).toBe(201);
-    expect(Object.keys(answer.body).filter((name) => name.startsWith('registration_'))).toEqual([]);
+    expect(response.status).toBe(201);
+    expect(Object.keys(response.body).filter((name) => name.startsWith('registration_'))).toEqual([]);
   });
 });
 
 describe('GET (RFC 7592 2.1)', () => {
   test('returns the registration in one statement', async () => {
     const { id, token, registered } = await registerManaged(service, { 'client_name#de': 'Verwaltet' });
-    const answer = await manage(service, 'GET', id, token);
-    expect(answer).toMatchObject({ status: 200, body: registered });
-    expect(Object.keys(answer.body).sort()).toEqual(Object.keys(registered).sort());
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await manage(service, 'GET', id, token);
+    expect(response).toMatchObject({ status: 200, body: registered });
+    expect(Object.keys(response.body).sort()).toEqual(Object.keys(registered).sort());
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${id}` });
     expect(await manage(service, 'GET', id.toLowerCase(), token)).toMatchObject({ status: 200 });
   });
@@ -70,14 +70,14 @@ describe('PUT (RFC 7592 2.2)', () => {
     const { id, secret, token } = await registerManaged(service, { scope: 'openid', contacts: ['a@example.org'] });
     expect(await authenticates(id, secret)).toBe(true);
     const body = { ...REGISTRATION, client_id: id, client_secret: secret, grant_types: ['authorization_code'] };
-    const answer = await manage(service, 'PUT', id, token, body);
-    expect(answer).toMatchObject({
+    const response = await manage(service, 'PUT', id, token, body);
+    expect(response).toMatchObject({
       status: 200,
       body: { client_id: id, client_secret: secret, registration_access_token: token, grant_types: body.grant_types },
     });
-    expect(answer.body).not.toHaveProperty('scope');
-    expect(answer.body).not.toHaveProperty('contacts');
-    expect((await manage(service, 'GET', id, token)).body).toEqual(answer.body);
+    expect(response.body).not.toHaveProperty('scope');
+    expect(response.body).not.toHaveProperty('contacts');
+    expect((await manage(service, 'GET', id, token)).body).toEqual(response.body);
     expect(await authenticates(id, secret)).toBe(false);
     const again = { ...REGISTRATION, client_id: id };
     expect((await manage(service, 'PUT', id, token, again)).body['client_secret']).toBe(secret);
@@ -106,8 +106,8 @@ describe('PUT (RFC 7592 2.2)', () => {
       expect(await put(changes)).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
     }
     const { accessToken } = await signInWith(service, application);
-    const asked = await service.post('/oauth2/introspect', { token: accessToken }, basic(id, application.secret));
-    expect(asked.body).toMatchObject({ active: true, sub: expect.stringMatching(/^[\w-]{43}$/) });
+    const requested = await service.post('/oauth2/introspect', { token: accessToken }, basic(id, application.secret));
+    expect(requested.body).toMatchObject({ active: true, sub: expect.stringMatching(/^[\w-]{43}$/) });
     expect((await put({ client_name: 'The same sector' })).status).toBe(200);
   });
 
@@ -190,8 +190,8 @@ describe('PUT (RFC 7592 2.2)', () => {
     ),
   ])('with %s is rejected: %i %s, and nothing changes', async (_, status, error, body) => {
     const { id, token, registered } = await registerManaged(service);
-    const answer = await manage(service, 'PUT', id, token, body(id));
-    expect(answer).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
+    const response = await manage(service, 'PUT', id, token, body(id));
+    expect(response).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
     expect((await manage(service, 'GET', id, token)).body).toEqual(registered);
   });
 });
@@ -203,8 +203,8 @@ describe('DELETE (RFC 7592 2.3)', () => {
       const application = await registerManaged(service);
       const { id, secret, token } = application;
       const tokens = [await signInWith(service, application), await signInWith(other, application)];
-      const answer = await manage(service, 'DELETE', id, token);
-      expect(answer).toMatchObject({ status: 204, text: '' });
+      const response = await manage(service, 'DELETE', id, token);
+      expect(response).toMatchObject({ status: 204, text: '' });
       expect(service.lastRequest()).toMatchObject({ requester: `oauth2-client:${id}` });
       for (const { accessToken, refreshToken } of tokens) {
         expect(await isActive(accessToken, other)).toBe(false);
@@ -297,8 +297,8 @@ describe('pending browser requests', () => {
   });
 
   const register = async () => {
-    const answer = await send(first, 'POST', '', undefined, managed);
-    return { id: String(answer['client_id']), token: String(answer['registration_access_token']) };
+    const response = await send(first, 'POST', '', undefined, managed);
+    return { id: String(response['client_id']), token: String(response['registration_access_token']) };
   };
   const send = async (at: TestService, method: string, id: string, token: string | undefined, body?: unknown) => {
     const response = await fetch(`${at.address}/oauth2/registration${id === '' ? '' : `/${id}`}`, {
@@ -310,8 +310,8 @@ describe('pending browser requests', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const answer: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
-    return answer;
+    const result: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
+    return result;
   };
   const authorize = async (at: TestService, id: string, name: 'old' | 'kept') => {
     const query = new URLSearchParams({
@@ -352,9 +352,9 @@ describe('pending browser requests', () => {
 });
 
 describe('access to the management of a client', () => {
-  const answerTo = async (method: string, id: string, token: string | undefined) => {
-    const answer = await manage(service, method, id, token, method === 'PUT' ? { client_id: id } : undefined);
-    return { status: answer.status, text: answer.text, challenge: answer.headers.get('www-authenticate') };
+  const responseTo = async (method: string, id: string, token: string | undefined) => {
+    const response = await manage(service, method, id, token, method === 'PUT' ? { client_id: id } : undefined);
+    return { status: response.status, text: response.text, challenge: response.headers.get('www-authenticate') };
   };
 
   test.each(['GET', 'PUT', 'DELETE'])(
@@ -369,20 +369,20 @@ describe('access to the management of a client', () => {
       await sql(db.database, 'update oauth2_clients set disabled_at = created_at where id = $1::uuid', [
         toUuid(disabled.id),
       ]);
-      const answers = [
-        await answerTo(method, own.id, undefined),
-        await answerTo(method, own.id, 'x'),
-        await answerTo(method, own.id, UNKNOWN_TOKEN),
-        await answerTo(method, own.id, other.token),
-        await answerTo(method, own.id, own.secret),
-        await answerTo(method, newId(1), own.token),
-        await answerTo(method, disabled.id, disabled.token),
-        await answerTo(method, shared, own.token),
+      const responses = [
+        await responseTo(method, own.id, undefined),
+        await responseTo(method, own.id, 'x'),
+        await responseTo(method, own.id, UNKNOWN_TOKEN),
+        await responseTo(method, own.id, other.token),
+        await responseTo(method, own.id, own.secret),
+        await responseTo(method, newId(1), own.token),
+        await responseTo(method, disabled.id, disabled.token),
+        await responseTo(method, shared, own.token),
       ];
-      expect(answers[0]).toMatchObject({ status: 401 });
-      expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({ error: 'invalid_token' });
-      for (const answer of answers) expect(answer).toEqual(answers[0]);
-      expect(answers[0]?.challenge).toMatch(/^Bearer .*error="invalid_token"/);
+      expect(responses[0]).toMatchObject({ status: 401 });
+      expect(JSON.parse(responses[0]?.text ?? '')).toMatchObject({ error: 'invalid_token' });
+      for (const response of responses) expect(response).toEqual(responses[0]);
+      expect(responses[0]?.challenge).toMatch(/^Bearer .*error="invalid_token"/);
       expect((await manage(service, 'GET', own.id, own.token)).body).toEqual(own.registered);
     },
   );
@@ -390,8 +390,8 @@ describe('access to the management of a client', () => {
   test.each(['GET', 'PUT', 'DELETE'])('%s of a configured client returns 403', async (method) => {
     const { token } = await registerManaged(service);
     const fixed = await service.client();
-    const answer = await manage(service, method, fixed, token, method === 'PUT' ? { client_id: fixed } : undefined);
-    expect(answer).toMatchObject({ status: 403, body: { error: 'access_denied' } });
+    const response = await manage(service, method, fixed, token, method === 'PUT' ? { client_id: fixed } : undefined);
+    expect(response).toMatchObject({ status: 403, body: { error: 'access_denied' } });
     expect(await service.clients.find(fixed)).toBeDefined();
   });
 

@@ -163,13 +163,13 @@ const REQUIRED = ['client_uri', 'redirect_uris'];
 
 const service = await sharedByTests(startService(HIGH_LIMIT));
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function send(method: string, path: string, body: string | Body, token?: string): Promise<Answer> {
-  const answer = await fetch(`${service.address}/oauth2/registration${path}`, {
+async function send(method: string, path: string, body: string | Body, token?: string): Promise<TestResponse> {
+  const response = await fetch(`${service.address}/oauth2/registration${path}`, {
     method,
     headers: {
       'content-type': 'application/json',
@@ -177,8 +177,8 @@ async function send(method: string, path: string, body: string | Body, token?: s
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const answered: Record<string, unknown> = JSON.parse(await answer.text());
-  return { status: answer.status, body: answered };
+  const responded: Record<string, unknown> = JSON.parse(await response.text());
+  return { status: response.status, body: responded };
 }
 
 /** How a new registration or a replacement is sent, and the status of success. */
@@ -186,7 +186,7 @@ interface Sending {
   readonly accepted: number;
   /** Additional members of the body. */
   readonly own: Body;
-  send(body: string | Body): Promise<Answer>;
+  send(body: string | Body): Promise<TestResponse>;
 }
 
 const registering: Sending = { accepted: 201, own: {}, send: async (body) => await send('POST', '', body) };
@@ -240,12 +240,16 @@ test('every supported member is tested here', async () => {
 
 describe.each(WAYS)('%s', (_method, begin) => {
   test.each(Object.entries(ROWS))('%s: accepts and returns valid values', async (name, { right, ignored, next }) => {
-    for (const [values, isAnswered] of [[right ?? [], true] as const, [ignored ?? [], false] as const]) {
+    for (const [values, isDecided] of [[right ?? [], true] as const, [ignored ?? [], false] as const]) {
       for (const value of values) {
         const sending = await begin();
-        const answer = await sending.send({ ...BODY, ...sending.own, ...next?.(value), [name]: value });
-        expect([value, answer.status, answer.body['error_description']]).toEqual([value, sending.accepted, undefined]);
-        expect(answer.body[name]).toEqual(isAnswered ? value : undefined);
+        const response = await sending.send({ ...BODY, ...sending.own, ...next?.(value), [name]: value });
+        expect([value, response.status, response.body['error_description']]).toEqual([
+          value,
+          sending.accepted,
+          undefined,
+        ]);
+        expect(response.body[name]).toEqual(isDecided ? value : undefined);
       }
     }
     const sending = await begin();
@@ -260,15 +264,15 @@ describe.each(WAYS)('%s', (_method, begin) => {
       const wrong = (row.wrong ?? []).map((value) => [value, row.code ?? 'invalid_client_metadata'] as const);
       const types = otherTypes(sampleOf(row)).map((value) => [value, 'invalid_client_metadata'] as const);
       for (const [value, code] of [...wrong, ...types]) {
-        const answer = await sending.send({ ...BODY, ...sending.own, ...row.next?.(value), [name]: value });
-        expect([name, value, answer.status, answer.body['error']]).toEqual([name, value, 400, code]);
-        expect(answer.body['error_description']).toContain(name);
+        const response = await sending.send({ ...BODY, ...sending.own, ...row.next?.(value), [name]: value });
+        expect([name, value, response.status, response.body['error']]).toEqual([name, value, 400, code]);
+        expect(response.body['error_description']).toContain(name);
       }
       const { [name]: own = sampleOf(row), ...others }: Body = { ...BODY, ...sending.own };
       const member = `${JSON.stringify(name)}:${JSON.stringify(own)}`;
       const twice = JSON.stringify({ ...others }).replace(/^\{/, `{${member},${member},`);
-      const answer = await sending.send(twice);
-      expect([name, answer.status, answer.body['error']]).toEqual([name, 400, 'invalid_request']);
+      const response = await sending.send(twice);
+      expect([name, response.status, response.body['error']]).toEqual([name, 400, 'invalid_request']);
     }
     if (before !== undefined) expect(await sending.send({ ...BODY, ...sending.own })).toEqual(before);
   });
@@ -282,8 +286,8 @@ describe.each(WAYS)('%s', (_method, begin) => {
       const base = { ...BODY, ...sending.own, ...row.next?.(right) };
       if (!localized.includes(name)) {
         const own = row.right === undefined ? {} : { [name]: right };
-        const answer = await sending.send({ ...base, ...own, [`${name}#de`]: 'x' });
-        expect([name, answer.status, answer.body[`${name}#de`]]).toEqual([name, sending.accepted, undefined]);
+        const response = await sending.send({ ...base, ...own, [`${name}#de`]: 'x' });
+        expect([name, response.status, response.body[`${name}#de`]]).toEqual([name, sending.accepted, undefined]);
         continue;
       }
       const variants = Object.fromEntries(many(50, (i) => `${name}#x-${i}`).map((member) => [member, right]));
@@ -306,9 +310,9 @@ describe.each(WAYS)('%s', (_method, begin) => {
         })),
       ];
       for (const body of refused) {
-        const answer = await sending.send(body);
-        expect([body, answer.status, answer.body['error']]).toEqual([body, 400, 'invalid_client_metadata']);
-        expect(answer.body['error_description']).toContain(name);
+        const response = await sending.send(body);
+        expect([body, response.status, response.body['error']]).toEqual([body, 400, 'invalid_client_metadata']);
+        expect(response.body['error_description']).toContain(name);
       }
     }
   });
@@ -327,8 +331,8 @@ describe.each(WAYS)('%s', (_method, begin) => {
   test('ignores and drops unknown members', async () => {
     const sending = await begin();
     const unknown = { x: 1, X_y: [{}], client_name_: 'x', ['__proto__']: 'x', constructor: 'x', first_party: true };
-    const answer = await sending.send({ ...BODY, ...sending.own, ...unknown });
-    expect(answer.status).toBe(sending.accepted);
-    expect(Object.keys(answer.body).filter((name) => Object.hasOwn(unknown, name))).toEqual([]);
+    const response = await sending.send({ ...BODY, ...sending.own, ...unknown });
+    expect(response.status).toBe(sending.accepted);
+    expect(Object.keys(response.body).filter((name) => Object.hasOwn(unknown, name))).toEqual([]);
   });
 });

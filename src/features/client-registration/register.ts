@@ -32,8 +32,8 @@ export async function register(deps: RegistrationDeps, context: RequestContext):
       method: metadata.token_endpoint_auth_method,
       known: client.isKnown,
     });
-    const answer = registrationResponse({ ...client, metadata }, client.managementToken?.reveal(), urls);
-    return json(201, answer, { pragma: 'no-cache' });
+    const response = registrationResponse({ ...client, metadata }, client.managementToken?.reveal(), urls);
+    return json(201, response, { pragma: 'no-cache' });
   });
 }
 

@@ -31,9 +31,9 @@ export function mount(core: Core, { urls }: Browser): Route[] {
   ];
 }
 
-function counted(kind: 'create' | 'delete' | 'update', answer: Promise<HttpResponse>): Promise<HttpResponse> {
-  if (metrics === undefined) return answer;
-  return countResult(answer, (result) => {
+function counted(kind: 'create' | 'delete' | 'update', response: Promise<HttpResponse>): Promise<HttpResponse> {
+  if (metrics === undefined) return response;
+  return countResult(response, (result) => {
     metrics?.count('latchkey_oauth2_client_registrations_total', { kind, result });
   });
 }

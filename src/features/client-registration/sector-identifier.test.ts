@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '#test/support/database.ts';
 import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
 import { manage, REGISTRATION, registerManaged } from '#test/support/managed-clients.ts';
-import { type MachineAnswer, startOAuthService } from '#test/support/oauth-service.ts';
+import { type MachineResponse, startOAuthService } from '#test/support/oauth-service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const HOSTS = ['https://app.example.org/callback', 'https://www.app.example.org/callback'];
@@ -26,7 +26,7 @@ function pairwise(path: string, origin = peer.origin) {
   return { subject_type: 'pairwise', redirect_uris: HOSTS, sector_identifier_uri: `${origin}${path}` };
 }
 
-async function register(changes: object): Promise<MachineAnswer> {
+async function register(changes: object): Promise<MachineResponse> {
   return await service.request('/oauth2/registration', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -35,8 +35,8 @@ async function register(changes: object): Promise<MachineAnswer> {
 }
 
 test('a client on several hosts belongs to the sector whose list contains them (OpenID Connect Registration 5)', async () => {
-  const asked = pairwise('/apps');
-  expect(await register(asked)).toMatchObject({ status: 201, body: asked });
+  const requested = pairwise('/apps');
+  expect(await register(requested)).toMatchObject({ status: 201, body: requested });
   expect(service.lastRequest()).toMatchObject({ queries: 2 });
   expect(fetches).toBe(1);
 });
@@ -46,8 +46,8 @@ test.each([
   ['is not a list', JSON.stringify({ redirect_uris: HOSTS })],
   ['is not JSON', '<html>'],
   ['is empty', ''],
-])('rejects a list that %s', async (_, answer) => {
-  list = answer;
+])('rejects a list that %s', async (_, response) => {
+  list = response;
   const refused = await register(pairwise('/apps'));
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
   expect(refused.body['error_description']).toContain('sector_identifier_uri');
@@ -60,13 +60,13 @@ test('never contacts an internal address, and responds as for a list that does n
   const guarded = await startOAuthService(db.database, { clock: service.clock });
   try {
     for (const origin of [`https://localhost:${peer.port}`, 'https://metadata.internal', `${peer.origin}0`]) {
-      const answer = await guarded.request('/oauth2/registration', {
+      const response = await guarded.request('/oauth2/registration', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ ...REGISTRATION, ...pairwise('/apps', origin) }),
       });
-      expect(answer.status).toBe(400);
-      expect(answer.body['error']).toBe('invalid_client_metadata');
+      expect(response.status).toBe(400);
+      expect(response.body['error']).toBe('invalid_client_metadata');
     }
   } finally {
     await guarded.close();

@@ -107,8 +107,8 @@ describe('a software statement of a trusted issuer (RFC 7591 2.3)', () => {
     ['with an invalid time', async () => await sign({ ...CLAIMS, exp: 'never' }), 'invalid'],
     ['that is not valid yet', async () => await sign({ ...CLAIMS, nbf: clock.now() / 1000 + 61 }), 'invalid'],
   ])('%s is rejected', async (_what, statement, code) => {
-    const answer = await register({ ...CLAIMS, software_statement: await statement() });
-    expect(answer).toMatchObject({ status: 400, body: { error: `${code}_software_statement` } });
+    const response = await register({ ...CLAIMS, software_statement: await statement() });
+    expect(response).toMatchObject({ status: 400, body: { error: `${code}_software_statement` } });
   });
 });
 

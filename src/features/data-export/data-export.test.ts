@@ -28,7 +28,7 @@ let service: TestService;
 let settings: Readonly<Record<string, unknown>>;
 let count = 0;
 /** A new user for each test. */
-let person: GraphqlClient;
+let user: GraphqlClient;
 let username: string;
 let userId: UserId;
 
@@ -53,7 +53,7 @@ beforeEach(async () => {
   count += 1;
   username = `person${count}`;
   userId = parseId<'user'>(await service.registerUser(username, PASSWORD)) ?? expect.fail('no identifier');
-  person = await signIn(username);
+  user = await signIn(username);
 });
 
 async function signIn(name: string): Promise<GraphqlClient> {
@@ -70,13 +70,13 @@ interface Started {
   readonly export: { readonly id: string; readonly state: string } | null;
 }
 
-async function start(who = person): Promise<Started> {
+async function start(who = user): Promise<Started> {
   const { data, errors } = await who.query(START);
   expect(errors).toEqual([]);
   return Object(data).startDataExport;
 }
 
-async function list(who = person): Promise<readonly Readonly<Record<string, unknown>>[]> {
+async function list(who = user): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { data, errors } = await who.query(LIST);
   expect(errors).toEqual([]);
   const { nodes, totalCount } = Object(data).viewer.dataExports;
@@ -96,7 +96,7 @@ async function work(core = service.core): Promise<number> {
 }
 
 /** @param id node identifier, or the part of it in the URL */
-async function download(id: string, who: GraphqlClient | undefined = person, method = 'GET') {
+async function download(id: string, who: GraphqlClient | undefined = user, method = 'GET') {
   const cookie = [...(who?.browser?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   const response = await fetch(`${service.address}/data-export/${id.replace('data_export:', '')}`, {
     method,
@@ -131,7 +131,7 @@ describe('an export', () => {
       [toUuid(userId), [`${username}@example.org`, `${username}@mail.example`]],
     );
     expect(await list()).toEqual([]);
-    const started = await start(person.with({ 'accept-language': 'de' }));
+    const started = await start(user.with({ 'accept-language': 'de' }));
     expect(started).toEqual({
       status: 'STARTED',
       export: { id: expect.stringMatching(/^data_export:/), state: 'PENDING' },
@@ -185,14 +185,14 @@ describe('an export', () => {
   test('is readable only by its user (S-128)', async () => {
     const id = await made();
     const NODE = 'query Find($id: ID!) { node(id: $id) { __typename ... on DataExport { state downloadUrl } } }';
-    expect((await person.query(NODE, { id })).data).toMatchObject({
+    expect((await user.query(NODE, { id })).data).toMatchObject({
       node: { __typename: 'DataExport', state: 'READY' },
     });
     await service.registerUser(`stranger${count}`, PASSWORD);
     const stranger = await signIn(`stranger${count}`);
-    const answer = async (of: string) => (await stranger.query(NODE, { id: of })).text;
-    expect(await answer(id)).toBe(await answer(`data_export:${ABSENT}`));
-    expect(await answer(id)).toContain('"node":null');
+    const response = async (of: string) => (await stranger.query(NODE, { id: of })).text;
+    expect(await response(id)).toBe(await response(`data_export:${ABSENT}`));
+    expect(await response(id)).toContain('"node":null');
   });
 
   test('is listed in two extra statements, and started with a constant number of them', async () => {
@@ -207,7 +207,7 @@ describe('an export', () => {
 
 describe("an archive's content", () => {
   test('has everything stored about the user, but no secrets and no data of others (S-133)', async () => {
-    const { browser = expect.fail('no browser') } = person;
+    const { browser = expect.fail('no browser') } = user;
     const { accessToken, refreshToken } = await new ChatOAuthClient(service, CLIENT).signIn(browser, 'openid email');
     const chat = await new ChatClient(service).login(username, PASSWORD, { device_id: 'PHONE', refresh_token: true });
     const neighbour = `neighbour${count}`;
@@ -366,11 +366,11 @@ describe("an archive's content", () => {
 describe('starting an export', () => {
   test('F-14: works after one that was started while the clock was ahead', async () => {
     clock.advanceSeconds(DAY);
-    person = await signIn(username);
+    user = await signIn(username);
     expect((await start()).status).toBe('STARTED');
     await work();
     clock.advanceSeconds(-DAY);
-    person = await signIn(username);
+    user = await signIn(username);
     expect((await start()).status).toBe('STARTED');
     expect((await start()).status).toBe('IN_PROGRESS');
   });
@@ -382,7 +382,7 @@ describe('starting an export', () => {
     const refused = { status: 'RATE_LIMITED', export: { id: first.export?.id, state: 'READY' } };
     expect(await start()).toEqual(refused);
     clock.advanceSeconds(DAY - 1);
-    person = await signIn(username);
+    user = await signIn(username);
     expect(await start()).toEqual(refused);
     clock.advanceSeconds(1);
     expect((await start()).status).toBe('STARTED');
@@ -412,9 +412,9 @@ describe('starting an export', () => {
 
   test('requires reauthentication after a while', async () => {
     clock.advanceSeconds(601);
-    const answer = await person.query(START);
-    expect(codesOf(answer)).toEqual(['REAUTH_REQUIRED']);
-    expect(answer.errors[0]?.extensions['reauthUrl']).toBe('/reauth?kind=manage_account');
+    const response = await user.query(START);
+    expect(codesOf(response)).toEqual(['REAUTH_REQUIRED']);
+    expect(response.errors[0]?.extensions['reauthUrl']).toBe('/reauth?kind=manage_account');
     expect(await list()).toEqual([]);
   });
 
@@ -443,17 +443,17 @@ describe('downloading', () => {
     const id = await made();
     await service.registerUser(`other${count}`, PASSWORD);
     const other = await signIn(`other${count}`);
-    const answer = async (of: string, who?: GraphqlClient) => {
+    const response = async (of: string, who?: GraphqlClient) => {
       const { status, headers, body } = await download(of, who);
       const { date: _, 'x-request-id': __, ...others } = headerRecord(headers);
       return [status, others, body.toString().replaceAll(/GET-\d+/g, 'GET')];
     };
-    const absent = await answer(ABSENT, other);
+    const absent = await response(ABSENT, other);
     expect(absent[0]).toBe(404);
-    expect(await answer(id, other)).toEqual(absent);
-    expect(await answer(id, new GraphqlClient(service))).toEqual(await answer(ABSENT, new GraphqlClient(service)));
+    expect(await response(id, other)).toEqual(absent);
+    expect(await response(id, new GraphqlClient(service))).toEqual(await response(ABSENT, new GraphqlClient(service)));
     expect((await download('nonsense')).status).toBe(404);
-    expect((await download(id, person, 'HEAD')).status).toBe(405);
+    expect((await download(id, user, 'HEAD')).status).toBe(405);
     expect(await downloads()).toEqual([]);
     expect((await download(id.toLowerCase())).status).toBe(200);
   });
@@ -474,7 +474,7 @@ describe('downloading', () => {
     await download(id);
     const event = { ip: '127.0.0.1', user_agent: 'The Downloader' };
     expect(await downloads()).toEqual([event, event]);
-    const { data } = await person.query(
+    const { data } = await user.query(
       '{ viewer { ... on User { securityEvents(kind: [DATA_EXPORTED]) { nodes { kind actor ip } } } } }',
     );
     const shown = { kind: 'DATA_EXPORTED', actor: 'SELF', ip: '127.0.0.1' };
@@ -486,7 +486,7 @@ describe('an archive', () => {
   test('exists for seven days, then expires and is deleted', async () => {
     const id = await made();
     clock.advanceSeconds(7 * DAY - 1);
-    person = await signIn(username);
+    user = await signIn(username);
     expect((await download(id)).status).toBe(200);
     await cleanUpAll({ clock, database: service.database });
     expect(await list()).toMatchObject([{ id, state: 'READY' }]);
@@ -503,7 +503,7 @@ describe('an archive', () => {
   test('is deleted with its account, and not created for an account deactivated in the meantime (S-133)', async () => {
     const id = await made();
     const deactivate = `mutation { deactivateUser(input: { hsErase: true, password: "${PASSWORD}" }) { user { id } } }`;
-    expect((await person.query(deactivate)).errors).toEqual([]);
+    expect((await user.query(deactivate)).errors).toEqual([]);
     expect((await download(id)).status).toBe(404);
     const rows = () => sql(service.database, 'select id from data_exports where user_id = $1::uuid', [toUuid(userId)]);
     expect(await rows()).toEqual([]);
@@ -511,7 +511,7 @@ describe('an archive', () => {
     count += 1;
     username = `person${count}-leaving`;
     userId = parseId<'user'>(await service.registerUser(username, PASSWORD)) ?? expect.fail('no identifier');
-    person = await signIn(username);
+    user = await signIn(username);
     await start();
     await sql(service.database, 'update users set deactivated_at = now() where id = $1::uuid', [toUuid(userId)]);
     await work();
@@ -531,7 +531,7 @@ describe('an export job', () => {
     }
     expect(await start()).toMatchObject({ status: 'RATE_LIMITED', export: { state: 'FAILED' } });
     clock.advanceSeconds(HOUR);
-    person = await signIn(username);
+    user = await signIn(username);
     expect((await start()).status).toBe('STARTED');
   });
 
@@ -565,7 +565,7 @@ describe('an export job', () => {
     await start();
     await sql(service.database, 'delete from queue_jobs');
     clock.advanceSeconds(DAY);
-    person = await signIn(username);
+    user = await signIn(username);
     expect(await list()).toMatchObject([{ state: 'FAILED' }]);
     expect((await start()).status).toBe('STARTED');
   });

@@ -36,7 +36,7 @@ import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type HttpResponse, type Responded, redirect, responseFor } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
@@ -104,7 +104,7 @@ async function openDevice(
   deps: PageDeps,
   context: RequestContext,
   decision?: string,
-): Promise<WaitingDevice | Answered> {
+): Promise<WaitingDevice | Responded> {
   const { database, clients, clock, keyRing, urls, viewers } = deps;
   const id = parseId<'device-code-grant'>(context.params['device_code_id'] ?? '');
   const cookie = viewers.cookie(context);
@@ -123,22 +123,22 @@ async function openDevice(
   }
   const grant = toDeviceCodeGrant(row, keyRing);
   const action = continuation(grant);
-  if (viewer.kind === 'anonymous') return answered(redirect(urls.login(action)));
-  if (viewer.kind !== 'active') return answered(deps.interstitials.answer(context, viewer, { action }));
+  if (viewer.kind === 'anonymous') return responseFor(redirect(urls.login(action)));
+  if (viewer.kind !== 'active') return responseFor(deps.interstitials.answer(context, viewer, { action }));
   const state = deviceCodeGrantState(grant, now);
   if (state === 'expired') throw new LatchkeyError('expired_token', { restartPath });
   const client = await clients.find(grant.clientId);
   if (client === undefined) throw new LatchkeyError('device_code_not_found', { restartPath });
   if (state !== 'pending') {
     if (grant.browserSessionId !== viewer.session.id) throw new LatchkeyError('device_code_used', { restartPath });
-    return answered(
+    return responseFor(
       context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client),
     );
   }
   const asksForAdmin = grant.scope.some((scope) => deps.scopeRules.isAdmin(scope));
   // Denying a device does not require reauthentication.
   const isGiving = asksForAdmin && mayAdminister(viewer.user, deps) && decision !== 'reject';
-  if (isGiving && isTooOld(deps, viewer, now)) return answered(redirect(urls.reauth(action)));
+  if (isGiving && isTooOld(deps, viewer, now)) return responseFor(redirect(urls.reauth(action)));
   const openSessions = toOpenSessions(row);
   const { user } = viewer;
   const { scope } = grant;

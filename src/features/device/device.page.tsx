@@ -101,7 +101,7 @@ export function DevicePage(props: DevicePageProps): VNode {
 
 function DeviceFacts({ translations, device }: { translations: Translations; device: RequestingDevice }): VNode {
   const description = cleanName(device.description);
-  const asked = new Date(device.askedAt);
+  const requested = new Date(device.askedAt);
   return (
     <>
       <Fact name={translations.t('device.device')}>
@@ -111,8 +111,8 @@ function DeviceFacts({ translations, device }: { translations: Translations; dev
         {device.address === undefined ? translations.t('device.unknown') : <bdi>{device.address}</bdi>}
       </Fact>
       <Fact name={translations.t('device.asked')}>
-        <time dateTime={asked.toISOString()}>
-          {translations.t('device.asked_ago', { minutes: device.minutesAgo, time: clockTime(asked) })}
+        <time dateTime={requested.toISOString()}>
+          {translations.t('device.asked_ago', { minutes: device.minutesAgo, time: clockTime(requested) })}
         </time>
       </Fact>
     </>

@@ -54,13 +54,17 @@ beforeAll(async () => {
   for (const username of ['amira', 'bruno', 'adele']) await service.registerUser(username, PASSWORD);
 });
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(path: string, form: Readonly<Record<string, string>>, more: HeadersInit = {}): Promise<Answer> {
+async function post(
+  path: string,
+  form: Readonly<Record<string, string>>,
+  more: HeadersInit = {},
+): Promise<TestResponse> {
   const response = await fetch(service.address + path, {
     method: 'POST',
     headers: { 'user-agent': TV_AGENT, 'x-forwarded-for': '203.0.113.5', ...more },
@@ -69,23 +73,23 @@ async function post(path: string, form: Readonly<Record<string, string>>, more: 
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-interface Asked {
+interface Requested {
   readonly deviceCode: string;
   readonly userCode: string;
 }
 
-async function ask(form: Readonly<Record<string, string>> = {}): Promise<Asked> {
+async function ask(form: Readonly<Record<string, string>> = {}): Promise<Requested> {
   const { body, status } = await post('/oauth2/device', { client_id: TV, scope: 'openid profile', ...form });
   expect(status, JSON.stringify(body)).toBe(200);
   return { deviceCode: String(body['device_code']), userCode: String(body['user_code']) };
 }
 
-async function poll(deviceCode: string, clientId = TV): Promise<Answer> {
+async function poll(deviceCode: string, clientId = TV): Promise<TestResponse> {
   return await post('/oauth2/token', { grant_type: DEVICE_GRANT, device_code: deviceCode, client_id: clientId });
 }
 
-async function errorOf(answer: Promise<Answer>): Promise<unknown> {
-  const { status, body } = await answer;
+async function errorOf(response: Promise<TestResponse>): Promise<unknown> {
+  const { status, body } = await response;
   expect(status).toBe(400);
   return body['error'];
 }
@@ -189,9 +193,9 @@ describe('a device authorization request (RFC 8628 3.1)', () => {
 
   test('may omit the scope, and drops scopes that are unknown or not registered', async () => {
     const without = await post('/oauth2/device', { client_id: TV });
-    const person = await signedIn('amira');
-    await enter(person, String(without.body['user_code']));
-    await decide(person, 'consent');
+    const user = await signedIn('amira');
+    await enter(user, String(without.body['user_code']));
+    await decide(user, 'consent');
     const device_code = String(without.body['device_code']);
     const tokens = await post('/oauth2/token', { grant_type: DEVICE_GRANT, device_code, client_id: TV });
     expect(tokens.status).toBe(200);
@@ -200,21 +204,21 @@ describe('a device authorization request (RFC 8628 3.1)', () => {
     expect(refreshed.status).toBe(200);
 
     const basic = { authorization: `Basic ${Buffer.from(`${TOOL}:${SECRET}`).toString('base64')}` };
-    const asked = await post('/oauth2/device', { scope: 'openid email unheard' }, basic);
+    const requested = await post('/oauth2/device', { scope: 'openid email unheard' }, basic);
     const browser = await signedIn('amira');
-    await enter(browser, String(asked.body['user_code']));
+    await enter(browser, String(requested.body['user_code']));
     await decide(browser, 'consent');
-    const form = { grant_type: DEVICE_GRANT, device_code: String(asked.body['device_code']) };
+    const form = { grant_type: DEVICE_GRANT, device_code: String(requested.body['device_code']) };
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid' });
   });
 
   test('without a scope gets the registered one', async () => {
     const basic = { authorization: `Basic ${Buffer.from(`${TOOL}:${SECRET}`).toString('base64')}` };
-    const asked = await post('/oauth2/device', {}, basic);
+    const requested = await post('/oauth2/device', {}, basic);
     const browser = await signedIn('amira');
-    await enter(browser, String(asked.body['user_code']));
+    await enter(browser, String(requested.body['user_code']));
     await decide(browser, 'consent');
-    const form = { grant_type: DEVICE_GRANT, device_code: String(asked.body['device_code']) };
+    const form = { grant_type: DEVICE_GRANT, device_code: String(requested.body['device_code']) };
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid profile' });
   });
 
@@ -592,11 +596,11 @@ describe('settings', () => {
     );
     try {
       const body = new URLSearchParams({ client_id: TV });
-      const asked = await (await fetch(`${plain.address}/oauth2/device`, { method: 'POST', body })).json();
-      expect(asked).not.toHaveProperty('verification_uri_complete');
-      expect(asked).toMatchObject({ expires_in: 60 });
+      const requested = await (await fetch(`${plain.address}/oauth2/device`, { method: 'POST', body })).json();
+      expect(requested).not.toHaveProperty('verification_uri_complete');
+      expect(requested).toMatchObject({ expires_in: 60 });
       const browser = new Browser({ listener: plain.address, publicBase: plain.publicBase });
-      await browser.get(`/link?code=${asked.user_code}`);
+      await browser.get(`/link?code=${requested.user_code}`);
       expect(browser.shown.forms[0]?.inputs.get('code')).toBe('');
     } finally {
       await plain.stop();

@@ -80,10 +80,10 @@ describe('discovery', () => {
     ['', 400, undefined],
     ['?resource=', 400, undefined],
   ])('webfinger%s returns %i without a lookup (S-86)', async (query, status, links) => {
-    const answer = await read(service, `/.well-known/webfinger${query}`);
-    expect(answer.status).toBe(status);
-    expect(Array.isArray(answer.body['links']) ? answer.body['links'].length : undefined).toBe(links);
-    if (status === 400) expect(answer.body['error']).toBe('invalid_request');
+    const response = await read(service, `/.well-known/webfinger${query}`);
+    expect(response.status).toBe(status);
+    expect(Array.isArray(response.body['links']) ? response.body['links'].length : undefined).toBe(links);
+    if (status === 400) expect(response.body['error']).toBe('invalid_request');
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 

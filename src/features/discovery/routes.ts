@@ -11,7 +11,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { cacheableDocument, respondTagged } from './cacheable-document.ts';
 import { providerMetadata } from './metadata.ts';
-import { answerSecurityContact } from './security-contact.ts';
+import { handleSecurityContact } from './security-contact.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
   const { issuer } = core.config.http;
@@ -41,7 +41,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       ...document,
       path: '/.well-known/webfinger',
       resource: 'discovery',
-      handle: (context) => answerWebfinger(context, issuer),
+      handle: (context) => handleWebfinger(context, issuer),
     },
     { ...document, path: '/oauth2/keys.json', resource: 'oauth', handle: keys },
     {
@@ -52,7 +52,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       cors: 'get',
       // RFC 9116 3: at the root of the origin.
       isAtOrigin: true,
-      handle: (context) => answerSecurityContact(core, browser, context),
+      handle: (context) => handleSecurityContact(core, browser, context),
     },
   ];
 }
@@ -96,7 +96,7 @@ const MAX_RESOURCE_CHARACTERS = 2048;
  * OpenID Connect issuer discovery (RFC 7033, OpenID Connect Discovery 2). The resource is echoed without a lookup, so
  * that the response does not reveal which accounts exist.
  */
-function answerWebfinger(context: RequestContext, issuer: string): HttpResponse {
+function handleWebfinger(context: RequestContext, issuer: string): HttpResponse {
   const resource = context.query.get('resource');
   if (resource === undefined || resource.length > MAX_RESOURCE_CHARACTERS || context.query.isRepeated('resource')) {
     throw new LatchkeyError('invalid_request', {

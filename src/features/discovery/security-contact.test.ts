@@ -24,10 +24,10 @@ function fieldsOf(text: string): [name: string, value: string][] {
 }
 
 test('the contact is published as text, with an expiry and without a statement (S-174)', async () => {
-  const answer = await ask();
-  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-  expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
-  const text = await answer.text();
+  const response = await ask();
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+  const text = await response.text();
   expect(text).toMatch(/[^\n]\n$/);
   const fields = fieldsOf(text);
   expect(fields).toEqual([
@@ -55,8 +55,8 @@ test('a client that has it gets 304, until the expiry moves on the next day', as
 test('without a contact there is no document', async () => {
   const without = await startService({}, { clock, like: service });
   try {
-    const answer = await ask({}, without);
-    expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'not_found' }]);
+    const response = await ask({}, without);
+    expect([response.status, await response.json()]).toMatchObject([404, { error: 'not_found' }]);
   } finally {
     await without.stop();
   }

@@ -15,7 +15,7 @@ const VALID_DAYS = 180;
  * revalidate the document.
  * @throws LatchkeyError `not_found` if no contact is configured
  */
-export function answerSecurityContact(
+export function handleSecurityContact(
   { config, clock }: Pick<Core, 'clock' | 'config'>,
   { urls }: Pick<Browser, 'urls'>,
   context: RequestContext,

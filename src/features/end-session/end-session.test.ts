@@ -51,11 +51,11 @@ interface SignedIn {
 
 /** A user who has signed in to the service, and through it to a client. */
 async function signedInAt(id: ClientId, username = 'alice', browser?: Browser): Promise<SignedIn> {
-  const person = browser ?? (await service.signedIn(username));
-  await person.open(authorizeUrl(id));
-  if (person.shown.status === 200) await person.submit({ action: 'consent' }, { action: '/authorize' });
-  const { code = '' } = responseOf(person.shown);
-  const answer = await fetch(`${service.origin}/oauth2/token`, {
+  const user = browser ?? (await service.signedIn(username));
+  await user.open(authorizeUrl(id));
+  if (user.shown.status === 200) await user.submit({ action: 'consent' }, { action: '/authorize' });
+  const { code = '' } = responseOf(user.shown);
+  const response = await fetch(`${service.origin}/oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${id}:${encodeURIComponent(SECRET)}`)}` },
     body: new URLSearchParams({
@@ -64,9 +64,9 @@ async function signedInAt(id: ClientId, username = 'alice', browser?: Browser): 
       redirect_uri: 'https://app.example.org/callback',
     }),
   });
-  const tokens = await answer.json();
-  expect(answer.status, JSON.stringify(tokens)).toBe(200);
-  return { browser: person, hint: tokens.id_token, accessToken: tokens.access_token };
+  const tokens = await response.json();
+  expect(response.status, JSON.stringify(tokens)).toBe(200);
+  return { browser: user, hint: tokens.id_token, accessToken: tokens.access_token };
 }
 
 function logoutUrl(fields: Readonly<Record<string, string>> = {}): string {
@@ -181,7 +181,7 @@ describe('with the ID token of the current session', () => {
     const { browser, hint } = await signedInAt(client);
     const second = await startAuthorizationService(testDatabase.database, { clock: service.clock });
     const [, cookie] = [...browser.cookies].find(([name]) => name === '__Host-latchkey_session') ?? [];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const tab = (index % 2 === 0 ? service : second).browser();
         tab.cookies.set('__Host-latchkey_session', cookie ?? '');
@@ -189,7 +189,7 @@ describe('with the ID token of the current session', () => {
       }),
     );
     await second.close();
-    expect(answers.map((answer) => answer.location)).toEqual(answers.map(() => BACK));
+    expect(responses.map((response) => response.location)).toEqual(responses.map(() => BACK));
     expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
   });
 
@@ -407,13 +407,13 @@ describe('rejects, with a page and without a redirect,', () => {
     const fields = { id_token_hint: hint, ...(await fieldsOf()) };
     // In tests of a missing client, the hint would identify the client.
     if (!('client_id' in fields) && fields.id_token_hint === hint) Reflect.deleteProperty(fields, 'id_token_hint');
-    const answers = [
+    const responses = [
       await browser.get(logoutUrl(fields)),
       await browser.post('/oauth2/logout', new URLSearchParams(fields), { 'sec-fetch-site': 'cross-site' }),
     ];
-    for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
-      expectCleanPage(answer.body);
+    for (const response of responses) {
+      expect(response).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+      expectCleanPage(response.body);
     }
     const line = service.lines.findLast((text) => text.includes(' auth.refused ')) ?? '';
     expect(line).toContain('sign-out request refused');

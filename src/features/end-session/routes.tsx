@@ -29,24 +29,24 @@ export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser };
   const page = { path: '/oauth2/logout', resource: 'oauth', errorFormat: 'page', priority: true } as const;
   return [
-    { ...page, method: 'GET', headRefused: true, handle: (context) => answerRequest(deps, context) },
-    { ...page, method: 'POST', formRules: 'protocol', handle: (context) => answerPost(deps, context) },
+    { ...page, method: 'GET', headRefused: true, handle: (context) => handleRequest(deps, context) },
+    { ...page, method: 'POST', formRules: 'protocol', handle: (context) => handlePost(deps, context) },
   ];
 }
 
-async function answerRequest(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+async function handleRequest(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const { query } = context;
   const sealed = query.get('request');
   const request = sealed === undefined ? await checkLogoutRequest(deps, query) : openPostedRequest(deps, query, sealed);
-  const { viewer, isProven } = await readViewer(deps, context, request);
+  const { viewer, isProven: isVerified } = await readViewer(deps, context, request);
   switch (viewer.kind) {
     case 'anonymous':
-      return await answerSignedOut(deps, context, request);
+      return await handleSignedOut(deps, context, request);
     case 'ended':
       context.cookies.clear(SESSION_COOKIE);
-      return await answerSignedOut(deps, context, request);
+      return await handleSignedOut(deps, context, request);
     default:
-      if (!isProven || request.oauthSessionId === undefined) return await askPerson(deps, context, request, viewer);
+      if (!isVerified || request.oauthSessionId === undefined) return await askUser(deps, context, request, viewer);
       await signOutViewer(deps, context, viewer, request.oauthSessionId);
       return redirect((await postLogoutLocation(deps.clients, request)) ?? deps.urls.endSession());
   }
@@ -56,7 +56,7 @@ async function answerRequest(deps: PageDeps, context: RequestContext): Promise<H
  * Checks a posted request, which continues with a GET. Browsers do not send the session cookie with a form from another
  * site. The URL contains the result of the check, not the ID token.
  */
-async function answerPost(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+async function handlePost(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const request = await checkLogoutRequest(deps, form);
   const sealed = sealLogoutRequest(deps.keyRing, 'posted', request, deps.clock.now());
@@ -132,7 +132,7 @@ async function signOutViewer(
  * client's registered redirect URI. An automatic redirect therefore requires an ID token of a client from the
  * configuration (RFC 9700 4.11.2, RP-Initiated Logout 1.0 3). Otherwise the page shows the host.
  */
-async function answerSignedOut(deps: PageDeps, context: RequestContext, request: LogoutRequest): Promise<HttpResponse> {
+async function handleSignedOut(deps: PageDeps, context: RequestContext, request: LogoutRequest): Promise<HttpResponse> {
   const location = await postLogoutLocation(deps.clients, request);
   if (location !== undefined && (await isTrusted(deps, request))) return redirect(location);
   const translations = deps.pages.language(context);
@@ -155,7 +155,7 @@ async function isTrusted({ clients }: PageDeps, { clientId, oauthSessionId }: Lo
 }
 
 /** Another site may have sent the user here, so the user must confirm (security S-67). */
-async function askPerson(
+async function askUser(
   deps: PageDeps,
   context: RequestContext,
   request: LogoutRequest,

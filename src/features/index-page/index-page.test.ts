@@ -170,8 +170,8 @@ describe('GET /', () => {
           const tab = cut.browser();
           for (const [name, value] of browser.cookies) tab.cookies.set(name, value);
           const { body, errorCodes, headers, status, text } = await tab.get(path);
-          const answer = [path, status, headers['retry-after'], errorCodes];
-          expect(answer).toEqual([path, 503, '5', ['temporarily_unavailable']]);
+          const response = [path, status, headers['retry-after'], errorCodes];
+          expect(response).toEqual([path, 503, '5', ['temporarily_unavailable']]);
           expect(text).toMatch(/GET-\d+/);
           expect(body).not.toMatch(/find-viewer|relation|\.ts:|Error:/);
           expectCleanPage(body);

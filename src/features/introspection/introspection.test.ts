@@ -7,7 +7,7 @@ import {
   basic,
   CLIENT_SECRET,
   HOMESERVER_SECRET,
-  type MachineAnswer,
+  type MachineResponse,
   member,
   type SignedIn,
   startOAuthService,
@@ -34,12 +34,12 @@ async function signedIn(
   owner: ClientId = client,
   scope: readonly string[] = SCOPE,
 ): Promise<SignedIn & { accessToken: string; refreshToken: string }> {
-  const person = await service.signIn(owner, { scope });
-  const answer = await service.exchange(owner, person.code);
-  return { ...person, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  const user = await service.signIn(owner, { scope });
+  const response = await service.exchange(owner, user.code);
+  return { ...user, accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }
 
-async function ask(by: ClientId, token: string, through = service): Promise<MachineAnswer> {
+async function ask(by: ClientId, token: string, through = service): Promise<MachineResponse> {
   return await through.post('/oauth2/introspect', { token }, basic(by, CLIENT_SECRET));
 }
 
@@ -47,11 +47,11 @@ describe('introspection: the response', () => {
   test('describes an access token completely, with both spellings of its chat scopes and integer times', async () => {
     const { accessToken, userId } = await signedIn();
     service.clock.advanceSeconds(10);
-    const answer = await service.introspect(accessToken);
+    const response = await service.introspect(accessToken);
     const now = Math.floor(service.clock.now() / 1000);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.body).toEqual({
       active: true,
       scope: [
         'openid',
@@ -79,23 +79,23 @@ describe('introspection: the response', () => {
 
   test('shows the session of a refresh token, and no expiry', async () => {
     const { refreshToken, userId } = await signedIn();
-    const answer = await service.introspect(refreshToken);
-    expect(answer.body).toMatchObject({
+    const response = await service.introspect(refreshToken);
+    expect(response.body).toMatchObject({
       active: true,
       token_type: 'refresh_token',
       sub: userId,
       device_id: 'ABCDEFGHIJ',
     });
     for (const absent of ['exp', 'expires_in', 'auth_time', 'acr', 'aud'])
-      expect(answer.body).not.toHaveProperty(absent);
+      expect(response.body).not.toHaveProperty(absent);
   });
 
   test('has no device for a token narrowed to a scope without it', async () => {
     const { refreshToken } = await signedIn();
     const narrowed = await service.refresh(client, refreshToken, { scope: 'openid' });
-    const answer = await service.introspect(member(narrowed, 'access_token'));
-    expect(answer.body).toMatchObject({ active: true, scope: 'openid' });
-    expect(answer.body).not.toHaveProperty('device_id');
+    const response = await service.introspect(member(narrowed, 'access_token'));
+    expect(response.body).toMatchObject({ active: true, scope: 'openid' });
+    expect(response.body).not.toHaveProperty('device_id');
     const whole = await service.introspect(member(narrowed, 'refresh_token'));
     expect(whole.body['device_id']).toBe('ABCDEFGHIJ');
   });
@@ -134,9 +134,9 @@ describe('introspection: the response', () => {
 
 describe('introspection: inactive', () => {
   const inactive = async (token: string, fields: Readonly<Record<string, string>> = {}): Promise<void> => {
-    const answer = await service.introspect(token, fields);
-    expect(answer.status).toBe(200);
-    expect(answer.text).toBe('{"active":false}');
+    const response = await service.introspect(token, fields);
+    expect(response.status).toBe(200);
+    expect(response.text).toBe('{"active":false}');
     expect((await ask(client, token)).text).toBe(
       Object.keys(fields).length === 0 ? '{"active":false}' : expect.any(String),
     );
@@ -223,16 +223,16 @@ describe('introspection: callers', () => {
     ['an empty secret', 'Bearer '],
   ])('%s is rejected as access_denied, without a requester in the log', async (_, authorization) => {
     const { accessToken } = await signedIn();
-    const answer = await service.post('/oauth2/introspect', { token: accessToken }, authorization);
-    expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+    const response = await service.post('/oauth2/introspect', { token: accessToken }, authorization);
+    expect(response).toMatchObject({ status: 401, body: { error: 'access_denied' } });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
   });
 
   test("a user's own access token does not work as a bearer secret", async () => {
     const { accessToken } = await signedIn();
-    const answer = await service.post('/oauth2/introspect', { token: accessToken }, `Bearer ${accessToken}`);
-    expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
+    const response = await service.post('/oauth2/introspect', { token: accessToken }, `Bearer ${accessToken}`);
+    expect(response).toMatchObject({ status: 401, body: { error: 'access_denied' } });
   });
 
   test('without credentials or with wrong ones get invalid_client, public clients access_denied', async () => {
@@ -253,8 +253,8 @@ describe('introspection: callers', () => {
   });
 
   test('without a token get invalid_request', async () => {
-    const answer = await service.post('/oauth2/introspect', {}, `Bearer ${HOMESERVER_SECRET}`);
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const response = await service.post('/oauth2/introspect', {}, `Bearer ${HOMESERVER_SECRET}`);
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test.each([
@@ -265,13 +265,13 @@ describe('introspection: callers', () => {
   ] as const)(
     'with callers %s, a client with is_static %s sees tokens of others: %s',
     async (callers, isStatic, sees) => {
-      const asked = await startOAuthService(db.database, { callers, clock: service.clock });
-      const caller = await asked.client({ secret: CLIENT_SECRET, isStatic });
+      const requested = await startOAuthService(db.database, { callers, clock: service.clock });
+      const caller = await requested.client({ secret: CLIENT_SECRET, isStatic });
       const { accessToken } = await signedIn();
-      expect((await ask(caller, accessToken, asked)).body).toMatchObject({ active: sees });
+      expect((await ask(caller, accessToken, requested)).body).toMatchObject({ active: sees });
       const own = await signedIn(caller);
-      expect((await ask(caller, own.accessToken, asked)).body).toMatchObject({ active: true });
-      await asked.close();
+      expect((await ask(caller, own.accessToken, requested)).body).toMatchObject({ active: true });
+      await requested.close();
     },
   );
 
@@ -293,14 +293,14 @@ describe('introspection: callers', () => {
 test("that are not the operator's get a signed response for their own tokens only (RFC 9701)", async () => {
   const stranger = await service.client({ secret: CLIENT_SECRET, isStatic: false });
   const own = await signedIn(stranger);
-  const asked = async (token: string) =>
+  const requested = async (token: string) =>
     await fetch(`${service.address}/oauth2/introspect`, {
       method: 'POST',
       headers: { accept: 'application/token-introspection+jwt', authorization: basic(stranger, CLIENT_SECRET) },
       body: new URLSearchParams({ token }),
     });
-  expect((await asked(own.accessToken)).headers.get('content-type')).toBe('application/token-introspection+jwt');
-  const foreign = await asked((await signedIn()).accessToken);
+  expect((await requested(own.accessToken)).headers.get('content-type')).toBe('application/token-introspection+jwt');
+  const foreign = await requested((await signedIn()).accessToken);
   expect(foreign.headers.get('content-type')).toBe('application/json');
   expect(await foreign.json()).toEqual({ active: false });
 });

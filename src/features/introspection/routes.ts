@@ -66,7 +66,7 @@ export function mount(core: Core): Route[] {
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
         try {
-          return await answerCaller(deps, context, form);
+          return await respondToCaller(deps, context, form);
         } catch (error) {
           const isRefusal = error instanceof LatchkeyError && ERRORS[error.code].kind === 'refusal';
           metrics?.count('latchkey_oauth2_introspections_total', {
@@ -80,16 +80,16 @@ export function mount(core: Core): Route[] {
   ];
 }
 
-async function answerCaller(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
+async function respondToCaller(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
   const bearer = parseBearer(context.headers.authorization);
-  if (bearer.kind === 'absent') return await answerClient(deps, context, form);
+  if (bearer.kind === 'absent') return await respondToClient(deps, context, form);
   if (form.has('client_secret') || form.has('client_assertion')) {
     throw new LatchkeyError('invalid_request', { description: 'Use only one authentication method.' });
   }
-  return await answerHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
+  return await respondToHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
 }
 
-async function answerHomeserver(
+async function respondToHomeserver(
   deps: RouteDeps,
   context: RequestContext,
   form: FormParameters,
@@ -112,10 +112,10 @@ async function answerHomeserver(
   // The homeserver has no client record that could change.
   const known = outcome === 'client-changed' ? INACTIVE : outcome;
   countIntrospection(form, known);
-  return answer(known);
+  return responseFor(known);
 }
 
-async function answerClient(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
+async function respondToClient(deps: RouteDeps, context: RequestContext, form: FormParameters): Promise<HttpResponse> {
   return await deps.authentication.act(context, form, async (client, database) => {
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.config.http.issuer}"`);
@@ -132,7 +132,7 @@ async function answerClient(deps: RouteDeps, context: RequestContext, form: Form
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
     // RFC 9701 8.1: a client that could be an attacker's gets no signed response that it could present to others.
     const maySign = client.isVouchedFor || outcome.owner === client.id;
-    return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
+    return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : responseFor(outcome);
   });
 }
 
@@ -191,7 +191,7 @@ function readToken(deps: IntrospectionDeps, token: string, hint: string | undefi
   return { source, kind, tokenHash: sha256(token), isJwt: false };
 }
 
-function answer({ body }: Introspection): HttpResponse {
+function responseFor({ body }: Introspection): HttpResponse {
   return json(200, body, { pragma: 'no-cache' });
 }
 

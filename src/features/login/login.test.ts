@@ -75,10 +75,10 @@ async function pendingGrant(clientId: ClientId, options: { redirectUri?: string;
 describe('POST /login with the right password', () => {
   test('creates a session, redirects to / and is attributed to the user (browser-flows 15.1)', async () => {
     const before = await liveSessions(amira);
-    const answer = await signIn();
-    expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${ORIGIN}/`);
-    expect(answer.headers['cache-control']).toBe('no-store');
+    const response = await signIn();
+    expect(response.status).toBe(303);
+    expect(response.location).toBe(`${ORIGIN}/`);
+    expect(response.headers['cache-control']).toBe('no-store');
     expect(service.lastRequest()).toMatchObject({ status: 303, requester: `user:${amira}(amira)` });
     expect(await liveSessions(amira)).toBe(before + 1);
   });
@@ -121,8 +121,8 @@ describe('POST /login with the right password', () => {
     ['kind=manage_account&action=session_end&device_id=A%2FB', '/account/?action=session_end&device_id=A%2FB'],
     ['kind=manage_account&action=//evil.example', '/account/'],
   ])('continues ?%s at %s (interface, S-69)', async (query, target) => {
-    const answer = await signIn({}, { at: `/login?${query}` });
-    expect(answer.location).toBe(ORIGIN + target);
+    const response = await signIn({}, { at: `/login?${query}` });
+    expect(response.location).toBe(ORIGIN + target);
   });
 
   test.each([
@@ -189,17 +189,17 @@ describe('a form opened before a sign-in in another tab', () => {
 
 describe('POST /login with invalid input', () => {
   test('answers a wrong password, an unknown name and an account without a password alike (S-79, browser-flows 15.2)', async () => {
-    const answers = [];
+    const responses = [];
     for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
-      const answer = await signIn({ username, password: 'wrong' });
+      const response = await signIn({ username, password: 'wrong' });
       expect(service.lastRequest()).toMatchObject({ status: 200, requester: undefined });
-      const headers = { ...answer.headers, date: '', 'set-cookie': '' };
-      const csrf = answer.forms[0]?.inputs.get('csrf') ?? '';
-      const body = answer.body.replace(csrf, 'CSRF').replace(`value="${username}"`, 'NAME');
-      answers.push({ status: answer.status, headers: { ...headers, 'content-length': '' }, body });
+      const headers = { ...response.headers, date: '', 'set-cookie': '' };
+      const csrf = response.forms[0]?.inputs.get('csrf') ?? '';
+      const body = response.body.replace(csrf, 'CSRF').replace(`value="${username}"`, 'NAME');
+      responses.push({ status: response.status, headers: { ...headers, 'content-length': '' }, body });
     }
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(answers[0]?.body).toContain('data-error-code="invalid_credentials"');
+    for (const response of responses) expect(response).toEqual(responses[0]);
+    expect(responses[0]?.body).toContain('data-error-code="invalid_credentials"');
   });
 
   test('sends as many statements for an unknown name as for a wrong password', async () => {
@@ -219,19 +219,19 @@ describe('POST /login with invalid input', () => {
   });
 
   test('keeps the input except the password, and says "Error" in the title', async () => {
-    const answer = await signIn({ username: 'Amira ', password: 'wrong' });
-    expect(answer.forms[0]?.inputs.get('username')).toBe('Amira ');
-    expect(answer.forms[0]?.inputs.get('password')).toBe('');
-    expect(answer.body).not.toContain('wrong');
-    expect(answer.body).toContain('<title>Error: Sign in – example.org</title>');
+    const response = await signIn({ username: 'Amira ', password: 'wrong' });
+    expect(response.forms[0]?.inputs.get('username')).toBe('Amira ');
+    expect(response.forms[0]?.inputs.get('password')).toBe('');
+    expect(response.body).not.toContain('wrong');
+    expect(response.body).toContain('<title>Error: Sign in – example.org</title>');
   });
 
   test('marks empty fields', async () => {
-    const answer = await signIn({ username: ' ', password: '' });
-    expect(answer.status).toBe(200);
-    expect(answer.errorCodes).toEqual(['required', 'required']);
-    expect(answer.body).toContain('id="username-error"');
-    expect(answer.body).toContain('id="password-error"');
+    const response = await signIn({ username: ' ', password: '' });
+    expect(response.status).toBe(200);
+    expect(response.errorCodes).toEqual(['required', 'required']);
+    expect(response.body).toContain('id="username-error"');
+    expect(response.body).toContain('id="password-error"');
   });
 
   test('rejects names and passwords above their limits without an internal error', async () => {
@@ -242,9 +242,9 @@ describe('POST /login with invalid input', () => {
   test.each(HOSTILE_TEXTS.filter((text) => text.length < 256 && !text.includes('\0')))(
     'shows the name %.30j as text (S-74)',
     async (username) => {
-      const answer = await signIn({ username, password: 'wrong' });
-      expect(answer.status).toBe(200);
-      expectCleanPage(answer.body);
+      const response = await signIn({ username, password: 'wrong' });
+      expect(response.status).toBe(200);
+      expectCleanPage(response.body);
     },
   );
 
@@ -318,11 +318,11 @@ describe('rate limits of POST /login', () => {
     }
     const hasher = new FullHasher({ schemes: [CHEAP_SCHEME], concurrency: 1, queueLength: 1, log: silentLog });
     await withService({ hasher }, async (full) => {
-      const answer = await signIn({}, { from: full });
-      expect(answer.status).toBe(503);
-      expect(answer.headers['retry-after']).toBe('5');
-      expect(answer.errorCodes).toEqual(['overloaded']);
-      expect(answer.forms[0]?.inputs.get('username')).toBe('amira');
+      const response = await signIn({}, { from: full });
+      expect(response.status).toBe(503);
+      expect(response.headers['retry-after']).toBe('5');
+      expect(response.errorCodes).toEqual(['overloaded']);
+      expect(response.forms[0]?.inputs.get('username')).toBe('amira');
     });
   });
 });
@@ -360,13 +360,13 @@ describe('forms from elsewhere (browser-flows 2.2)', () => {
   ])('a foreign %s in %o: 403 with a link that opens the form again (browser-flows 15.7)', async (header, headers) => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
-    const answer = await browser.submit(fields, { headers });
-    expect(answer.status).toBe(403);
-    expect(answer.errorCodes).toEqual(['cross_site_request']);
+    const response = await browser.submit(fields, { headers });
+    expect(response.status).toBe(403);
+    expect(response.errorCodes).toEqual(['cross_site_request']);
     // The page may have been opened on another host, where the form would be rejected a second time.
-    expect(answer.body).toContain(`href="${ORIGIN}/login?kind=change_password"`);
-    expect(answer.text).toContain(`The address of this service is ${ORIGIN}`);
-    expectCleanPage(answer.body);
+    expect(response.body).toContain(`href="${ORIGIN}/login?kind=change_password"`);
+    expect(response.text).toContain(`The address of this service is ${ORIGIN}`);
+    expectCleanPage(response.body);
     const logged = refusedForms().at(-1);
     expect(logged).toContain(`code=cross_site_request header=${header} expected=${ORIGIN} received=`);
     expect(logged).toContain(' host=');
@@ -385,21 +385,21 @@ describe('forms from elsewhere (browser-flows 2.2)', () => {
     const other = service.browser();
     const foreign = (await other.get('/login')).forms[0]?.inputs.get('csrf') ?? '';
     const before = service.refusals().length;
-    const answers = [
+    const responses = [
       await browser.post('/login', new URLSearchParams(fields)),
       await browser.post('/login', new URLSearchParams({ ...fields, csrf: '' })),
       await browser.post('/login', new URLSearchParams({ ...fields, csrf: foreign })),
       await browser.post(`/login?csrf=${foreign}`, new URLSearchParams(fields)),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
-    expect(answers.flatMap((answer) => answer.errorCodes)).toEqual([
+    expect(responses.map((response) => response.status)).toEqual([403, 403, 403, 403]);
+    expect(responses.flatMap((response) => response.errorCodes)).toEqual([
       'csrf_missing',
       'csrf_missing',
       'csrf_mismatch',
       'csrf_missing',
     ]);
     // Nothing else was checked: a wrong password would have its own log line.
-    expect(service.refusals().slice(before)).toEqual(answers.flatMap((answer) => answer.errorCodes));
+    expect(service.refusals().slice(before)).toEqual(responses.flatMap((response) => response.errorCodes));
     expect(refusedForms().slice(-4)).toEqual([
       'code=csrf_missing missing=field',
       'code=csrf_missing missing=field',
@@ -437,8 +437,8 @@ describe('forms from elsewhere (browser-flows 2.2)', () => {
     const browser = service.browser();
     await browser.get('/login');
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
-    const answer = await browser.postRaw('/login', `csrf=${token}&${body}`, { 'content-type': contentType });
-    expect(answer.status).toBe(status);
+    const response = await browser.postRaw('/login', `csrf=${token}&${body}`, { 'content-type': contentType });
+    expect(response.status).toBe(status);
   });
 });
 
@@ -605,7 +605,7 @@ describe('GET /login', () => {
   });
 
   test('cannot be framed or embedded (S-60, S-68, browser-flows 15.27)', async () => {
-    const answer = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
-    expect(answer).toMatchObject({ status: 403, body: '' });
+    const response = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
+    expect(response).toMatchObject({ status: 403, body: '' });
   });
 });

@@ -15,7 +15,7 @@ const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
 const TARGET = 'kind=change_password';
 const LOGIN = `/login/passkey?${TARGET}`;
-let people = 0;
+let users = 0;
 let username: string;
 let user: UserId;
 let key: PasskeyAuthenticator;
@@ -24,8 +24,8 @@ const testDatabase = await sharedByTests(createTestDatabase());
 const service = await sharedByTests(startPages(testDatabase.database));
 beforeEach(async () => {
   service.clock.advanceSeconds(3600);
-  people += 1;
-  username = `person-${people}`;
+  users += 1;
+  username = `person-${users}`;
   user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   key = await givePasskey(service.core, user);
 });
@@ -35,7 +35,7 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
 }
 
 /** Sends a browser's response to the request in `options`. */
-async function answer(
+async function responseFor(
   browser: Browser,
   credential: string,
   path = LOGIN,
@@ -49,10 +49,10 @@ const tokens = new WeakMap<Browser, string>();
 
 /** Returns what the script of the current page receives. */
 async function options(browser: Browser): Promise<PasskeyRequest> {
-  const { csrf, asked } = await passkeyOptions(browser);
+  const { csrf, asked: requested } = await passkeyOptions(browser);
   tokens.set(browser, csrf);
   expect(browser.shown.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
-  return asked;
+  return requested;
 }
 
 /** A browser on the sign-in page, and the request that it got to sign. */
@@ -62,8 +62,8 @@ async function begin(from = service, browser = from.browser()): Promise<{ browse
 }
 
 async function signIn(wrong: Deviations = {}, by = key, from = service): Promise<Browser> {
-  const { browser, asked } = await begin(from);
-  await answer(browser, by.get(asked, wrong));
+  const { browser, asked: requested } = await begin(from);
+  await responseFor(browser, by.get(requested, wrong));
   return browser;
 }
 
@@ -229,24 +229,24 @@ describe('a passkey', () => {
   });
 
   test('consumes its challenge, whatever the result', async () => {
-    const { browser, asked } = await begin();
-    await answer(browser, key.get(asked));
+    const { browser, asked: requested } = await begin();
+    await responseFor(browser, key.get(requested));
     expect(browser.shown.status).toBe(303);
     const other = await begin();
     other.browser.cookies.set('__Host-latchkey_login', browser.cookies.get('__Host-latchkey_login') ?? '');
-    await answer(other.browser, key.get(asked));
+    await responseFor(other.browser, key.get(requested));
     expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
     const third = await begin();
-    await answer(third.browser, key.get(third.asked, { isUserVerified: false }));
-    await answer(third.browser, key.get(third.asked));
+    await responseFor(third.browser, key.get(third.asked, { isUserVerified: false }));
+    await responseFor(third.browser, key.get(third.asked));
     expect(third.browser.shown.errorCodes).toEqual(['passkey_failed']);
     expect(await sessions()).toHaveLength(1);
   });
 
   test('signs in once when its response is sent twenty times concurrently', async () => {
-    const { browser, asked } = await begin();
+    const { browser, asked: requested } = await begin();
     const csrf = tokens.get(browser) ?? '';
-    const credential = key.get(asked);
+    const credential = key.get(requested);
     const copies = Array.from({ length: 20 }, () => {
       const copy = service.browser();
       for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
@@ -258,13 +258,13 @@ describe('a passkey', () => {
   });
 
   test('must be used by the same browser within five minutes', async () => {
-    const { asked } = await begin();
+    const { asked: requested } = await begin();
     const other = await begin();
-    await answer(other.browser, key.get(asked));
+    await responseFor(other.browser, key.get(requested));
     expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
     const late = await begin();
     service.clock.advanceSeconds(300);
-    await answer(late.browser, key.get(late.asked));
+    await responseFor(late.browser, key.get(late.asked));
     expect(late.browser.shown.errorCodes).toEqual(['passkey_failed']);
     expect(await sessions()).toEqual([]);
   });
@@ -282,7 +282,9 @@ describe('a passkey', () => {
   test('of two responses with one counter only the first counts', async () => {
     const counting = await givePasskey(service.core, user, 'P-256', 7);
     const both = [await begin(), await begin()];
-    await Promise.all(both.map(({ browser, asked }) => answer(browser, counting.get(asked, { signCount: 8 }))));
+    await Promise.all(
+      both.map(({ browser, asked: requested }) => responseFor(browser, counting.get(requested, { signCount: 8 }))),
+    );
     expect(both.map(({ browser }) => browser.shown.status).toSorted()).toEqual([200, 303]);
   });
 
@@ -314,19 +316,19 @@ describe('a passkey', () => {
     ['32 KiB of text', JSON.stringify('x'.repeat(32_000))],
   ])('is rejected when replaced by %s', async (_, credential) => {
     const { browser } = await begin();
-    await answer(browser, credential);
+    await responseFor(browser, credential);
     expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
   });
 
   test('with a response above 32 KiB is rejected as malformed', async () => {
     const { browser } = await begin();
-    await answer(browser, 'x'.repeat(32_769));
+    await responseFor(browser, 'x'.repeat(32_769));
     expect(browser.shown.status).toBe(400);
   });
 
   test('with a response without the form token is rejected', async () => {
-    const { browser, asked } = await begin();
-    await browser.post(LOGIN, new URLSearchParams({ credential: key.get(asked) }));
+    const { browser, asked: requested } = await begin();
+    await browser.post(LOGIN, new URLSearchParams({ credential: key.get(requested) }));
     expect(browser.shown.status).toBe(403);
     expect(await sessions()).toEqual([]);
   });
@@ -352,11 +354,11 @@ describe('a passkey after a password', () => {
       expect(browser.shown.location).toBe(`${ORIGIN}${LOGIN}`);
       expect(await sessions()).toEqual([]);
       await browser.get('/login/passkey?kind=manage_account');
-      const asked = await options(browser);
-      expect(asked.allowCredentials).toEqual([
+      const requested = await options(browser);
+      expect(requested.allowCredentials).toEqual([
         { type: 'public-key', id: key.credentialId.toString('base64url'), transports: ['internal'] },
       ]);
-      await answer(browser, key.get(asked, { userHandle: null }));
+      await responseFor(browser, key.get(requested, { userHandle: null }));
       expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
       expect(other.lastRequest().requester).toBe(`user:${user}(${username})`);
       expect(await sessions()).toEqual([
@@ -366,13 +368,13 @@ describe('a passkey after a password', () => {
   });
 
   test('must belong to the user whose password was entered (S-90)', async () => {
-    const owner = await insertTestAccount(testDatabase.database, { username: `other-${people}` });
+    const owner = await insertTestAccount(testDatabase.database, { username: `other-${users}` });
     const foreign = await givePasskey(service.core, owner);
     await withService(REQUIRED, async (other) => {
       const browser = await afterPassword(other);
       await browser.follow();
-      const asked = await options(browser);
-      await answer(browser, foreign.get(asked));
+      const requested = await options(browser);
+      await responseFor(browser, foreign.get(requested));
       expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
       expect(browser.shown.body).toContain('purpose=second_factor');
       expect(
@@ -388,7 +390,7 @@ describe('a passkey after a password', () => {
     expect(browser.shown.body).toContain(`href="${LOGIN}"`);
     await browser.get(LOGIN);
     expect(browser.shown.body).toContain(`href="/login/totp?${TARGET}"`);
-    await answer(browser, key.get(await options(browser)));
+    await responseFor(browser, key.get(await options(browser)));
     expect(browser.shown.status).toBe(303);
     expect(await sessions()).toMatchObject([{ kinds: ['password', 'passkey'] }]);
   });
@@ -408,10 +410,10 @@ describe('reauthentication with a passkey', () => {
     service.clock.advanceSeconds(3600);
     await browser.get(`/reauth?${TARGET}&max_age=60`);
     expect(browser.shown.status).toBe(200);
-    const asked = await options(browser);
+    const requested = await options(browser);
     expect(service.lastRequest().requester).toBeUndefined();
-    expect(asked.allowCredentials).toHaveLength(1);
-    await answer(browser, key.get(asked), `/reauth?${TARGET}`, { method: 'passkey' });
+    expect(requested.allowCredentials).toHaveLength(1);
+    await responseFor(browser, key.get(requested), `/reauth?${TARGET}`, { method: 'passkey' });
     expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
     expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
     expect(await sessions()).toMatchObject([{ acr: 'phr', kinds: ['passkey', 'passkey'] }]);
@@ -422,17 +424,17 @@ describe('reauthentication with a passkey', () => {
   test('requires a passkey of that user, requested in that session', async () => {
     const foreign = await givePasskey(
       service.core,
-      await insertTestAccount(testDatabase.database, { username: `other-${people}` }),
+      await insertTestAccount(testDatabase.database, { username: `other-${users}` }),
     );
     const browser = await signIn();
     const elsewhere = await begin();
     for (const credential of [
-      async (asked: PasskeyRequest) => foreign.get(asked),
-      async (asked: PasskeyRequest) => key.get(asked, { isUserVerified: false }),
+      async (requested: PasskeyRequest) => foreign.get(requested),
+      async (requested: PasskeyRequest) => key.get(requested, { isUserVerified: false }),
       async () => key.get(elsewhere.asked),
     ]) {
       await browser.get('/reauth');
-      await answer(browser, await credential(await options(browser)), '/reauth', { method: 'passkey' });
+      await responseFor(browser, await credential(await options(browser)), '/reauth', { method: 'passkey' });
       expect(browser.shown.status).toBe(200);
       expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
     }

@@ -8,7 +8,7 @@
  */
 
 import type { Browser, PageDeps } from '#browser/browser.ts';
-import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
+import { readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
@@ -95,9 +95,9 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   try {
     isExpired = deps.csrf.check(context, form) === 'expired';
   } catch (error) {
-    const answer = isMismatch(error) ? await answerSignedIn(deps, context, action, username) : undefined;
-    if (answer === undefined) throw error;
-    return answer;
+    const response = isMismatch(error) ? await respondSignedIn(deps, context, action, username) : undefined;
+    if (response === undefined) throw error;
+    return response;
   }
 
   const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
@@ -109,7 +109,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   const outcome = await signInWithPassword(deps, {
     username,
     password: form.get('password') ?? '',
-    captcha: readCaptchaAnswer(form),
+    captcha: readCaptchaResponse(form),
     action,
     address: context.clientAddress,
     userAgent: context.userAgent,
@@ -144,7 +144,7 @@ function isMismatch(error: unknown): boolean {
  * Handles a form that was opened before the user signed in in another tab. The password is not checked, and no sign-in
  * takes place. If the form names the signed-in user, the user continues. Otherwise the user decides.
  */
-async function answerSignedIn(
+async function respondSignedIn(
   deps: LoginDeps,
   context: RequestContext,
   action: PostAuthAction | undefined,

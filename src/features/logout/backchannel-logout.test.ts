@@ -44,9 +44,9 @@ let party: HttpsPeer;
 let log: RecordingLog;
 /** Bodies that the relying party received. */
 let received: { readonly type: string | undefined; readonly form: URLSearchParams }[] = [];
-let answer: (response: ServerResponse) => void;
-let person = '';
-let people = 0;
+let result: (response: ServerResponse) => void;
+let user = '';
+let users = 0;
 /** Registered for logout notifications. The other client is not. */
 let client: ClientId;
 let silentClient: ClientId;
@@ -64,7 +64,7 @@ beforeAll(async () => {
     });
     request.on('end', () => {
       received.push({ type: request.headers['content-type'], form: new URLSearchParams(body) });
-      answer(response);
+      result(response);
     });
   });
   const backchannel = { backchannel_logout_uri: `${party.origin}/logout?of=latchkey` };
@@ -78,11 +78,11 @@ afterAll(async () => {
   await second.close();
 });
 beforeEach(async () => {
-  people += 1;
-  person = await service.person(`person${people}`);
+  users += 1;
+  user = await service.person(`person${users}`);
   received = [];
   log = new RecordingLog();
-  answer = (response) => response.writeHead(200, { 'cache-control': 'no-store' }).end();
+  result = (response) => response.writeHead(200, { 'cache-control': 'no-store' }).end();
 });
 afterEach(async () => {
   await sql(testDatabase.database, 'truncate queue_jobs, oauth2_sessions cascade');
@@ -106,7 +106,7 @@ async function token(id: ClientId, form: Readonly<Record<string, string>>): Prom
 }
 
 async function signIn(id: ClientId, options: { scope?: string; browser?: Browser } = {}): Promise<SignedIn> {
-  const browser = options.browser ?? (await service.signedIn(person));
+  const browser = options.browser ?? (await service.signedIn(user));
   await browser.open(authorizeUrl(id, { scope: options.scope ?? 'openid' }));
   if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
   const { code = '' } = responseOf(browser.shown);
@@ -275,7 +275,7 @@ describe('signing out in the browser', () => {
   test('everywhere: notifies each session of the user, and nobody else', async () => {
     const one = await signIn(client);
     const other = await signIn(client);
-    const stranger = await signIn(client, { browser: await service.signedIn(await service.person(`other${people}`)) });
+    const stranger = await signIn(client, { browser: await service.signedIn(await service.person(`other${users}`)) });
     await one.browser.get('/logout');
     await one.browser.submit({ scope: 'everywhere' });
     await deliver();
@@ -304,7 +304,7 @@ describe('signing out in the browser', () => {
 describe('delivery', () => {
   test('500 and then 204: is retried with a fresh token', async () => {
     const statuses = [500, 204];
-    answer = (response) => response.writeHead(statuses.shift() ?? 200).end();
+    result = (response) => response.writeHead(statuses.shift() ?? 200).end();
     const { browser } = await signIn(client);
     await signOut(browser);
     const one = worker();
@@ -320,7 +320,7 @@ describe('delivery', () => {
   });
 
   test('400 is final', async () => {
-    answer = (response) => response.writeHead(400).end('{"error":"invalid_request"}');
+    result = (response) => response.writeHead(400).end('{"error":"invalid_request"}');
     const { browser } = await signIn(client);
     await signOut(browser);
     await deliver();
@@ -336,8 +336,8 @@ describe('delivery', () => {
     ],
   ])(
     'a receiver that %s times out after five seconds, and is retried later',
-    async (_case, answering, reason) => {
-      answer = answering;
+    async (_case, responding, reason) => {
+      result = responding;
       const { browser } = await signIn(client);
       await signOut(browser);
       const startedAt = performance.now();
@@ -363,7 +363,7 @@ describe('delivery', () => {
     const uri = `https://localhost:${party.port}/configured`;
     const configured = await service.client({ secret: SECRET, metadata: { backchannel_logout_uri: uri } });
     const held: ServerResponse[] = [];
-    answer = (response) => {
+    result = (response) => {
       if (response.req.url === '/configured') response.end();
       else held.push(response);
     };
@@ -380,7 +380,7 @@ describe('delivery', () => {
     for (let round = 0; round < 4; round += 1) await Promise.all(workers.map((one) => one.poll()));
     const audiences = () => received.map(({ form }) => claimsOf(form.get('logout_token') ?? '')['aud']);
     await until(() => audiences().includes(configured) && held.length > 0);
-    answer = (response) => response.end();
+    result = (response) => response.end();
     for (const response of held) response.end();
     await Promise.all(workers.map((one) => one.stop(10_000)));
   });

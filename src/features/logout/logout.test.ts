@@ -50,9 +50,9 @@ describe('POST /logout', () => {
     const browser = await signedIn();
     const stolen = new Map(browser.cookies);
     await signedIn();
-    const answer = await browser.submit();
-    expect(answer).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
-    expect(answer.headers['cache-control']).toBe('no-store');
+    const response = await browser.submit();
+    expect(response).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(response.headers['cache-control']).toBe('no-store');
     expect(service.lastRequest()).toMatchObject({ status: 303, requester: `user:${amira}(amira)` });
     expect(await sessions()).toEqual([
       { isLive: false, reason: 'logout' },
@@ -133,9 +133,9 @@ describe('POST /logout', () => {
     const browser = await signedIn();
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit();
-    const answer = await browser.post('/logout', new URLSearchParams({ csrf: token }));
-    expect(answer.status).toBe(403);
-    expect(answer.errorCodes).toEqual(['csrf_mismatch']);
+    const response = await browser.post('/logout', new URLSearchParams({ csrf: token }));
+    expect(response.status).toBe(403);
+    expect(response.errorCodes).toEqual(['csrf_mismatch']);
   });
 
   test('does nothing for a cross-site request or without the token (S-57, S-67)', async () => {

@@ -32,7 +32,7 @@ export function mount(core: Core, browser: Browser): Route[] {
 
 /** Returns 405, because a GET must not sign out. The page has a button for users who typed the URL. */
 function showLogout(deps: PageDeps, context: RequestContext): HttpResponse {
-  return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST, OPTIONS' } });
+  return respondWithButton(deps, context, { status: 405, headers: { allow: 'POST, OPTIONS' } });
 }
 
 async function submitLogout(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
@@ -44,7 +44,7 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
   const request = sealed === undefined ? undefined : openLogoutRequest(deps.keyRing, 'confirmation', sealed)?.request;
   if (isExpired) {
     const expired = { action, isEverywhere, sealed, redirectUri: request?.redirectUri };
-    return answerWithButton(deps, context, { status: 200, expired });
+    return respondWithButton(deps, context, { status: 200, expired });
   }
 
   const viewer = await deps.viewers.read(withoutLimit(context));
@@ -94,7 +94,7 @@ interface ExpiredForm {
   readonly redirectUri: string | undefined;
 }
 
-function answerWithButton(
+function respondWithButton(
   deps: PageDeps,
   context: RequestContext,
   options: {

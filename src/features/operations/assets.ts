@@ -12,7 +12,7 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
  * Serves a file in the encoding that the browser prefers, or 304 if the browser has it. A missing file is 404 in plain
  * text: a script or stylesheet request must never get an HTML page (account-graphql 8.1).
  */
-export function answerAsset(file: AssetFile | undefined, headers: Headers): HttpResponse {
+export function handleAsset(file: AssetFile | undefined, headers: Headers): HttpResponse {
   if (file === undefined) return plainText(404, 'not found');
   const { body, coding } = choose(file, headers['accept-encoding']);
   // Each encoding is a separate representation, which a strong validator must distinguish (RFC 9110 8.8.3.3).
@@ -30,7 +30,7 @@ export function answerAsset(file: AssetFile | undefined, headers: Headers): Http
   if (known?.includes(etag) === true || known?.includes('*') === true) return { status: 304, headers: caching };
   const type = { 'content-type': file.contentType, ...caching };
   if (coding !== undefined) return { status: 200, headers: { ...type, 'content-encoding': coding }, body };
-  return answerRange(body, { ...type, 'accept-ranges': 'bytes' }, etag, headers);
+  return respondWithRange(body, { ...type, 'accept-ranges': 'bytes' }, etag, headers);
 }
 
 function choose(
@@ -51,7 +51,7 @@ const RANGE = /^bytes=(\d*)-(\d*)$/;
  * Serves the single requested range of the unencoded content (RFC 9110 14.2). Several ranges, other units, and a range
  * of another version of the file get the whole content.
  */
-function answerRange(body: Buffer, common: Record<string, string>, etag: string, headers: Headers): HttpResponse {
+function respondWithRange(body: Buffer, common: Record<string, string>, etag: string, headers: Headers): HttpResponse {
   const condition = headers['if-range'];
   const [, from = '', to = ''] = RANGE.exec(headers.range ?? '') ?? [];
   const isOfThis = condition === undefined || condition === etag;

@@ -82,13 +82,13 @@ describe('a service with custom branding (browser-flows 12.4)', () => {
   });
 
   test('serves an SVG so that scripts in it cannot run', async () => {
-    const answer = await fetch(addressOf(/<img class="logo" src="([^"]+)"/));
-    expect(answer.headers.get('content-type')).toBe('image/svg+xml');
-    expect(answer.headers.get('content-security-policy')).toBe(
+    const response = await fetch(addressOf(/<img class="logo" src="([^"]+)"/));
+    expect(response.headers.get('content-type')).toBe('image/svg+xml');
+    expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     );
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(await answer.text()).toBe(SVG);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await response.text()).toBe(SVG);
   });
 
   test('serves files with a content hash, immutable caching, and compression where useful', async () => {
@@ -98,11 +98,11 @@ describe('a service with custom branding (browser-flows 12.4)', () => {
       [/<link rel="icon" type="image\/png" href="([^"]+)"/, 'image/png', null],
       [/<link rel="stylesheet" href="([^"]*brand[^"]*)"/, 'text/css; charset=utf-8', 'br'],
     ] as const) {
-      const answer = await fetch(addressOf(tag), { headers: { 'accept-encoding': 'br' } });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
-      expect(answer.headers.get('content-encoding')).toBe(coding);
-      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(0);
+      const response = await fetch(addressOf(tag), { headers: { 'accept-encoding': 'br' } });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect(response.headers.get('content-encoding')).toBe(coding);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
     }
   });
 
@@ -115,8 +115,8 @@ describe('a service with custom branding (browser-flows 12.4)', () => {
   });
 
   test('serves its favicon at /favicon.ico', async () => {
-    const answer = await fetch(`${service.address}/favicon.ico`);
-    expect(answer.headers.get('content-type')).toBe('image/png');
-    expect(Buffer.from(await answer.arrayBuffer()).equals(PNG)).toBe(true);
+    const response = await fetch(`${service.address}/favicon.ico`);
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await response.arrayBuffer()).equals(PNG)).toBe(true);
   });
 });

@@ -63,7 +63,7 @@ function factsOf(body: string): Record<string, string> {
   );
 }
 
-async function answerOn(socket: Socket, bytes: string): Promise<{ head: string; facts: Record<string, string> }> {
+async function responseOn(socket: Socket, bytes: string): Promise<{ head: string; facts: Record<string, string> }> {
   let received = '';
   socket.on('data', (chunk) => {
     received += String(chunk);
@@ -91,7 +91,7 @@ test('over plain HTTP: shows both ends of the socket, with the peer as the clien
   const { connect: open, port } = await start({});
   const socket = await open();
   const { localPort } = socket;
-  const { head, facts } = await answerOn(socket, request());
+  const { head, facts } = await responseOn(socket, request());
   expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(head).toMatch(/^content-type: text\/plain; charset=utf-8$/im);
   expect(head).toMatch(/^cache-control: no-store$/im);
@@ -130,7 +130,7 @@ test.each([
   await start({}, { trustedProxies: loopback === undefined ? [] : [loopback] });
   const socket = await server?.connect();
   if (socket === undefined) throw new Error('there is no server');
-  const { facts } = await answerOn(socket, request(sent === undefined ? '' : `X-Forwarded-For: ${sent}\r\n`));
+  const { facts } = await responseOn(socket, request(sent === undefined ? '' : `X-Forwarded-For: ${sent}\r\n`));
   expect(facts).toMatchObject({
     ...{ 'peer-trusted': 'yes', 'forwarding-received': sent ?? 'none', 'client-address': address },
     'client-from': expect.stringContaining(decision),
@@ -139,7 +139,7 @@ test.each([
 
 test('keeps peer input on its own line, whatever it contains', async () => {
   const { connect: open } = await start({});
-  const { facts } = await answerOn(
+  const { facts } = await responseOn(
     await open(),
     request('X-Forwarded-For: <b>\x1b[2J\xff\u2028\u202e</b>\r\n').replace('\x1b', '\t'),
   );
@@ -150,7 +150,7 @@ test('keeps peer input on its own line, whatever it contains', async () => {
 test('over TLS: shows version, cipher, ALPN protocol and server name', async () => {
   const { connect: open } = await start({ tls });
   const socket = await encrypted(await open());
-  const { facts } = await answerOn(socket, request());
+  const { facts } = await responseOn(socket, request());
   expect(facts).toMatchObject({
     ...{ 'tls-version': 'TLSv1.3', 'tls-cipher': 'TLS_AES_128_GCM_SHA256', 'tls-alpn': 'none' },
     ...{ 'tls-server-name': NAME, 'http-version': '1.1', 'socket-peer': expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
@@ -186,7 +186,7 @@ test.each([
 
 test("a PROXY header without an address: uses the socket's peer", async () => {
   const { connect: open } = await start({ proxyProtocol });
-  const { facts } = await answerOn(await open(), `PROXY UNKNOWN\r\n${request()}`);
+  const { facts } = await responseOn(await open(), `PROXY UNKNOWN\r\n${request()}`);
   expect(facts).toMatchObject({ ...NOTHING, 'proxy-version': '1', 'peer-address': '127.0.0.1' });
 });
 
@@ -194,7 +194,7 @@ test('over a Unix socket: shows no addresses, and trusts the peer', async () => 
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-info-'));
   const path = join(folder, 'http.sock');
   await start({ binds: [{ socket: path, mode: 0o600 }] }, { clientIpHeader: 'none' });
-  const { facts } = await answerOn(connect(path), request('None: 192.0.2.1\r\n'));
+  const { facts } = await responseOn(connect(path), request('None: 192.0.2.1\r\n'));
   rmSync(folder, { recursive: true });
   expect(facts).toMatchObject({
     ...{ 'socket-peer': 'none', 'socket-local': 'none', 'peer-address': 'none', 'peer-trusted': 'yes' },

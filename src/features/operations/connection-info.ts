@@ -23,7 +23,7 @@ const DECISIONS: Readonly<Record<ConnectionInfo['client']['decidedBy'], string>>
  * Lists what the listener knows about this connection, one fact per line (operations 1.7.1). The response shows proxy
  * addresses to every caller, so enable it only on listeners that only operators can reach.
  */
-export function answerConnectionInfo(info: ConnectionInfo): HttpResponse {
+export function connectionInfoResponse(info: ConnectionInfo): HttpResponse {
   const { client, forwarding, httpVersion, listener, peer, proxy, socket, tls } = info;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['listener', listener],

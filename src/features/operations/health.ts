@@ -17,7 +17,7 @@ const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => 
   ['migrations', ({ instance }) => instance.isSchemaUsable],
   ['clock', ({ instance }) => instance.isClockRight()],
   ['overloaded', ({ instance }) => !instance.isOverloaded()],
-  ['database', async ({ database }) => await answersQuery(database)],
+  ['database', async ({ database }) => await respondsToQuery(database)],
 ];
 
 const RETRY_HEADERS = { 'retry-after': '5' };
@@ -26,7 +26,7 @@ const RETRY_HEADERS = { 'retry-after': '5' };
  * Returns `ok`, or 503 with the name of the failed check (operations 7.1). Homeserver, mail server and upstream
  * providers are not checked: an instance is ready even if they are down.
  */
-export async function answerHealth(context: RequestContext, deps: HealthDeps): Promise<HttpResponse> {
+export async function handleHealth(context: RequestContext, deps: HealthDeps): Promise<HttpResponse> {
   const probe = context.query.get('probe') ?? 'ready';
   const results = probe === 'live' ? checkLive(deps) : await checkReady(probe, deps);
   const failing = results.find(([, isOk]) => !isOk)?.[0];
@@ -59,7 +59,7 @@ async function checkReady(probe: string, deps: HealthDeps): Promise<Results> {
 }
 
 /** The database module logs a lost connection itself. */
-async function answersQuery(database: HealthDeps['database']): Promise<boolean> {
+async function respondsToQuery(database: HealthDeps['database']): Promise<boolean> {
   try {
     await database.ping();
     return true;

@@ -6,7 +6,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 
 /** Returns all metrics in Prometheus format, or in OpenMetrics format if requested (operations 7.2). */
-export async function answerMetrics({ headers }: RequestContext, page: MetricsPage | undefined): Promise<HttpResponse> {
+export async function handleMetrics({ headers }: RequestContext, page: MetricsPage | undefined): Promise<HttpResponse> {
   // The configuration mounts this route only if metrics are enabled.
   if (page === undefined) throw new LatchkeyError('not_found');
   const isOpen = prefersMediaType(headers.accept, 'application/openmetrics-text', 'text/plain');

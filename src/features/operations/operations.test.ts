@@ -68,12 +68,12 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 describe('GET /health (operations 7.1)', () => {
   test.each(['/health', '/health?probe=ready', '/health?probe=live'])('%s returns ok', async (path) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe('ok');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('ok');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   test.each([
@@ -83,10 +83,10 @@ describe('GET /health (operations 7.1)', () => {
     const before = { ...state };
     Object.assign(state, change);
     try {
-      const answer = await get('/health');
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('retry-after')).toBe('5');
-      expect(await answer.text()).toBe(word);
+      const response = await get('/health');
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('5');
+      expect(await response.text()).toBe(word);
       expect((await get('/health?probe=live')).status).toBe(200);
     } finally {
       Object.assign(state, before);
@@ -99,26 +99,26 @@ describe('GET /health (operations 7.1)', () => {
     ['migrations', 'isSchemaUsable', false],
   ] as const)('503 shows the state of the instance: %s', async (word, fact, value) => {
     instance[fact] = value;
-    const answer = await get('/health');
+    const response = await get('/health');
     instance[fact] = !value;
-    expect([answer.status, await answer.text()]).toEqual([503, word]);
+    expect([response.status, await response.text()]).toEqual([503, word]);
     expect((await get('/health')).status).toBe(200);
   });
 
   test('503 warns of a possible clock error', async () => {
     instance.isClockRight = () => false;
-    const answer = await get('/health');
+    const response = await get('/health');
     instance.isClockRight = () => true;
-    expect([answer.status, await answer.text()]).toEqual([503, 'clock']);
+    expect([response.status, await response.text()]).toEqual([503, 'clock']);
     expect((await get('/health')).status).toBe(200);
   });
 
   test('a stalled event loop fails the live probe', async () => {
     state.isStalled = true;
-    const answer = await get('/health?probe=live');
+    const response = await get('/health?probe=live');
     state.isStalled = false;
-    expect(answer.status).toBe(503);
-    expect(await answer.text()).toBe('stalled');
+    expect(response.status).toBe(503);
+    expect(await response.text()).toBe('stalled');
   });
 
   test('returns JSON when requested', async () => {
@@ -173,10 +173,10 @@ describe('GET /assets/{path}', () => {
     ['the plain one before the others', null, 'identity, br;q=0.5, gzip;q=0.5'],
     ['none', null, 'identity'],
   ])('sends the best stored encoding: %s', async (_case, coding, accepted) => {
-    const answer = await get('/assets/pages.css', { 'accept-encoding': accepted });
-    expect(answer.headers.get('content-encoding')).toBe(coding);
-    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
-    expect(await answer.text()).toBe(CSS);
+    const response = await get('/assets/pages.css', { 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(coding);
+    expect(response.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await response.text()).toBe(CSS);
   });
 
   test.each([
@@ -186,9 +186,13 @@ describe('GET /assets/{path}', () => {
     ['bytes=10-400', CSS.slice(10), 'bytes 10-18/19'],
     ['bytes=-400', CSS, 'bytes 0-18/19'],
   ])('serves a range of the plain file: %s', async (range, content, named) => {
-    const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
-    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([206, named, content]);
-    expect(answer.headers.get('accept-ranges')).toBe('bytes');
+    const response = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
+      206,
+      named,
+      content,
+    ]);
+    expect(response.headers.get('accept-ranges')).toBe('bytes');
   });
 
   test.each([
@@ -198,36 +202,40 @@ describe('GET /assets/{path}', () => {
     ['that ends before it begins', { range: 'bytes=4-3' }],
     ['of another version', { range: 'bytes=0-3', 'if-range': '"before"' }],
   ])('ignores the range and sends the whole file: %s', async (_case, headers) => {
-    const answer = await get('/assets/pages.css', { 'accept-encoding': 'identity', ...headers });
-    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([200, null, CSS]);
+    const response = await get('/assets/pages.css', { 'accept-encoding': 'identity', ...headers });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([200, null, CSS]);
   });
 
   test.each(['bytes=19-', 'bytes=-0', 'bytes=99999999999999999999-'])('returns 416: %s', async (range) => {
-    const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
-    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([416, 'bytes */19', '']);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
+      416,
+      'bytes */19',
+      '',
+    ]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
   test('keeps files available to pages loaded before an upgrade', async () => {
-    const answer = await get('/assets/pages-00000000.css');
-    expect([answer.status, await answer.text()]).toEqual([200, 'p {}']);
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    const response = await get('/assets/pages-00000000.css');
+    expect([response.status, await response.text()]).toEqual([200, 'p {}']);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect((await get('/assets/gone-00000000.css')).status).toBe(404);
     expect(await (await get('/assets/pages.css', { 'accept-encoding': 'identity' })).text()).toBe(CSS);
   });
 
   test('returns an uncacheable error for a missing file, not a page', async () => {
-    const answer = await get('/assets/pages-99999999.css');
-    expect([answer.status, await answer.text()]).toEqual([404, 'not found']);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await get('/assets/pages-99999999.css');
+    expect([response.status, await response.text()]).toEqual([404, 'not found']);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
   test('allows our own pages to load styles and scripts', async () => {
-    const answer = await service.exchange(
+    const response = await service.exchange(
       'GET /assets/pages.css HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: style\r\nConnection: close\r\n\r\n',
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test.each([
@@ -255,8 +263,8 @@ describe('GET /assets/{path}', () => {
     '/assets/constructor',
     '/assets/x/../pages.css',
   ])('serves only files of the manifest: not %s (security S-78)', async (path) => {
-    const answer = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+    const response = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 });
 
@@ -265,9 +273,9 @@ describe('source maps (assets.source_maps)', () => {
     const own = await startRouteServer(mount(core, { assets: loadAssets(directory, true), brand: NO_BRAND }));
     try {
       for (const script of ['pages-0a1b2c3d.js', 'pages.js']) {
-        const answer = await fetch(`${own.origin}/assets/${script}`);
-        expect(answer.headers.get('sourcemap')).toBe('pages-0a1b2c3d.js.map');
-        const map = await fetch(new URL(answer.headers.get('sourcemap') ?? '', answer.url));
+        const response = await fetch(`${own.origin}/assets/${script}`);
+        expect(response.headers.get('sourcemap')).toBe('pages-0a1b2c3d.js.map');
+        const map = await fetch(new URL(response.headers.get('sourcemap') ?? '', response.url));
         expect([map.status, map.headers.get('content-type'), await map.text()]).toEqual([200, 'application/json', MAP]);
       }
       expect((await fetch(`${own.origin}/assets/pages.css.map`)).status).toBe(404);
@@ -308,12 +316,12 @@ const ICON_HEADERS = [
 ];
 
 describe('default requests of browsers and crawlers to an origin', () => {
-  const asked = (path: string) =>
+  const requested = (path: string) =>
     `GET ${path} HTTP/1.1\r\n${ICON_HEADERS.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
 
   test('the browser gets the icon', async () => {
-    const answer = await service.exchange(asked('/favicon.ico'));
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*^content-type: image\/svg\+xml\r$/im);
+    const response = await service.exchange(requested('/favicon.ico'));
+    expect(response).toMatch(/^HTTP\/1\.1 200 [\s\S]*^content-type: image\/svg\+xml\r$/im);
   });
 
   test('they also work at the origin itself when the service is below a path', async () => {
@@ -325,10 +333,10 @@ describe('default requests of browsers and crawlers to an origin', () => {
     });
     try {
       for (const path of ['/favicon.ico', '/auth/favicon.ico', '/robots.txt', '/auth/robots.txt']) {
-        expect(await below.exchange(asked(path)), path).toMatch(/^HTTP\/1\.1 200 /);
+        expect(await below.exchange(requested(path)), path).toMatch(/^HTTP\/1\.1 200 /);
       }
       for (const path of ['/assets/favicon.svg', '/assets/*']) {
-        expect(await below.exchange(asked(path)), path).toMatch(/^HTTP\/1\.1 404 /);
+        expect(await below.exchange(requested(path)), path).toMatch(/^HTTP\/1\.1 404 /);
       }
     } finally {
       await below.close();

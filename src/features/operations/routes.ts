@@ -7,10 +7,10 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
-import { answerAsset } from './assets.ts';
-import { answerConnectionInfo } from './connection-info.ts';
-import { answerHealth, type HealthDeps } from './health.ts';
-import { answerMetrics } from './metrics.ts';
+import { handleAsset } from './assets.ts';
+import { connectionInfoResponse } from './connection-info.ts';
+import { type HealthDeps, handleHealth } from './health.ts';
+import { handleMetrics } from './metrics.ts';
 
 const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
 
@@ -36,7 +36,7 @@ export function mount(
       isClockIndependent: true,
       priority: true,
       capacity: 'essential',
-      handle: (context) => answerMetrics(context, core.process.metricsPage),
+      handle: (context) => handleMetrics(context, core.process.metricsPage),
     },
     {
       method: 'GET',
@@ -46,7 +46,7 @@ export function mount(
       isClockIndependent: true,
       priority: true,
       capacity: 'essential',
-      handle: (context) => answerHealth(context, core),
+      handle: (context) => handleHealth(context, core),
     },
     {
       method: 'GET',
@@ -54,13 +54,13 @@ export function mount(
       resource: 'connection-info',
       errorFormat: 'plain-json',
       isClockIndependent: true,
-      handle: ({ connectionInfo }) => answerConnectionInfo(connectionInfo),
+      handle: ({ connectionInfo }) => connectionInfoResponse(connectionInfo),
     },
     {
       ...file,
       path: '/assets/*',
       resource: 'assets',
-      handle: ({ headers, params }) => answerAsset(assets.find(params['*'] ?? ''), headers),
+      handle: ({ headers, params }) => handleAsset(assets.find(params['*'] ?? ''), headers),
     },
     {
       ...file,
@@ -68,7 +68,7 @@ export function mount(
       // Browsers request it at the origin, even for documents below a path that name no icon.
       isAtOrigin: true,
       resource: 'human',
-      handle: ({ headers }) => answerAsset(assets.find(icon), headers),
+      handle: ({ headers }) => handleAsset(assets.find(icon), headers),
     },
     {
       ...file,

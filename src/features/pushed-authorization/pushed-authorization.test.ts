@@ -45,7 +45,7 @@ beforeAll(async () => {
   await service.registerUser('amira', PASSWORD);
 });
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ interface Answer {
 async function push(
   form: Readonly<Record<string, string>> | string,
   more: { readonly clientId?: string; readonly headers?: HeadersInit } = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { clientId = WEB } = more;
   const response = await fetch(`${service.address}/oauth2/par`, {
     method: 'POST',
@@ -162,9 +162,9 @@ describe('a pushed request', () => {
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', scope: 'email', prompt: 'none' };
     await browser.open(authorizeUrl(uri, { ...fields, response_mode: 'fragment', response_type: 'token' }));
     const { location, url } = browser.shown;
-    const answer = location ?? expect.fail(`no redirect from ${url}`);
-    expect(answer.startsWith(`${CALLBACK}?`)).toBe(true);
-    expect(new URL(answer).searchParams.get('state')).toBe('inside');
+    const result = location ?? expect.fail(`no redirect from ${url}`);
+    expect(result.startsWith(`${CALLBACK}?`)).toBe(true);
+    expect(new URL(result).searchParams.get('state')).toBe('inside');
   });
 
   test('may also be used by POST, in a form with only the reference', async () => {
@@ -220,18 +220,18 @@ describe('validation of a pushed request', () => {
     [{ resource: 'https://api.example/' }, 'invalid_target'],
   ])('%j: %s, as JSON', async (fields, error) => {
     const stored = await count('oauth2_pushed_requests');
-    const answer = await push({ ...REQUEST, ...fields });
-    expect(answer).toMatchObject({ status: 400, body: { error, error_description: expect.any(String) } });
-    expect(answer.headers.get('location')).toBeNull();
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const result = await push({ ...REQUEST, ...fields });
+    expect(result).toMatchObject({ status: 400, body: { error, error_description: expect.any(String) } });
+    expect(result.headers.get('location')).toBeNull();
+    expect(result.headers.get('cache-control')).toBe('no-store');
     expect(await count('oauth2_pushed_requests')).toBe(stored);
   });
 
   test.each(['acr_values', 'claims_locales', 'display', 'login_hint', 'nonce', 'prompt', 'ui_locales'])(
     'limits %s to what the request line of the authorization endpoint allows',
     async (name) => {
-      const answer = await push({ ...REQUEST, [name]: 'x'.repeat(8192) });
-      expect(answer).toMatchObject({
+      const result = await push({ ...REQUEST, [name]: 'x'.repeat(8192) });
+      expect(result).toMatchObject({
         status: 400,
         body: { error: 'invalid_request', error_description: expect.stringContaining(`${name} must have at most`) },
       });
@@ -250,13 +250,13 @@ describe('validation of a pushed request', () => {
   });
 
   test('rejects a repeated parameter', async () => {
-    const answer = await push(`${new URLSearchParams(REQUEST)}&nonce=a&nonce=b`);
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const result = await push(`${new URLSearchParams(REQUEST)}&nonce=a&nonce=b`);
+    expect(result).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test('rejects a client without the code grant as unauthorized_client', async () => {
-    const answer = await push(REQUEST, { clientId: MACHINE });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+    const result = await push(REQUEST, { clientId: MACHINE });
+    expect(result).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
   test('logs the error for the operator', async () => {
@@ -266,9 +266,9 @@ describe('validation of a pushed request', () => {
 
   test('rejects wrong credentials with 401 before checking anything else', async () => {
     const wrong = { authorization: `Basic ${Buffer.from(`${WEB}:wrong`).toString('base64')}` };
-    const answer = await push({ response_type: 'token' }, { headers: wrong });
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
+    const result = await push({ response_type: 'token' }, { headers: wrong });
+    expect(result).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(result.headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 });
 

@@ -8,7 +8,7 @@ import { pushRequest } from '#domain/authorizations/push-request.ts';
 import { PUSHED_REQUEST_SECONDS } from '#domain/authorizations/pushed-request.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { judgeAuthorizationRequest } from '#oauth-endpoint/authorization-request.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
@@ -43,8 +43,8 @@ export function mount(core: Core): Route[] {
         const form = await readOAuthForm(context, SINGLE_PARAMETERS);
         return await authentication.act(context, form, async (client, database) => {
           const key = await proofs.ofRequest(context, PATH, client);
-          const answer = await push(core, database, context, form, client, key);
-          return key === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
+          const response = await push(core, database, context, form, client, key);
+          return key === undefined || response === 'client-changed' ? response : proofs.withNonce(response);
         });
       },
     },
@@ -59,7 +59,7 @@ async function push(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  key: ProvenKey | undefined,
+  key: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   if (form.has('request_uri')) {
     throw new LatchkeyError('invalid_request', {

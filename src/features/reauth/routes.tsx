@@ -80,7 +80,7 @@ type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 async function showReauth(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
-  if (viewer.kind !== 'active') return await answerWithoutSession(deps, context, viewer, action);
+  if (viewer.kind !== 'active') return await respondWithoutSession(deps, context, viewer, action);
   const maxAge = context.query.get('max_age');
   const age = deps.clock.now() - viewer.session.authenticatedAt;
   const isFresh = maxAge !== undefined && /^[0-9]{1,9}$/.test(maxAge) && age < Number(maxAge) * 1000;
@@ -93,7 +93,7 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
-  if (viewer.kind !== 'active') return await answerWithoutSession(deps, context, viewer, action);
+  if (viewer.kind !== 'active') return await respondWithoutSession(deps, context, viewer, action);
   if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
   const method = form.get('method') ?? 'password';
   const credential = form.get('credential');
@@ -165,7 +165,7 @@ function cookieOf(deps: PageDeps, context: RequestContext): SessionCookie {
   return cookie;
 }
 
-async function answerWithoutSession(
+async function respondWithoutSession(
   deps: PageDeps,
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'active' }>,

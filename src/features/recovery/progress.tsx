@@ -14,8 +14,8 @@ import {
 } from '#domain/account-changes/recovery-session.ts';
 import { resendRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
-import { answerElsewhere, type RecoveryDeps, showClosed, showMessage } from './recovery-deps.tsx';
+import { type HttpResponse, type Responded, redirect, responseFor } from '#platform/http/response.ts';
+import { type RecoveryDeps, respondElsewhere, showClosed, showMessage } from './recovery-deps.tsx';
 
 /** `GET /recover/progress/{session_id}`. */
 export async function showProgress(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
@@ -41,18 +41,18 @@ export async function submitResend(deps: RecoveryDeps, context: RequestContext):
 async function openSession(
   deps: RecoveryDeps,
   context: RequestContext,
-): Promise<{ readonly ok: true; readonly session: RecoverySession } | Answered> {
-  const elsewhere = await answerElsewhere(deps, context);
-  if (elsewhere !== undefined) return answered(elsewhere);
+): Promise<{ readonly ok: true; readonly session: RecoverySession } | Responded> {
+  const elsewhere = await respondElsewhere(deps, context);
+  if (elsewhere !== undefined) return responseFor(elsewhere);
   const id = boundRecovery(context, context.params['session_id']);
   const session = id === undefined ? undefined : await findRecoverySession(deps.database, id);
   // The same response for an unknown ID and for a recovery of another browser.
-  if (session === undefined) return answered(redirect(deps.urls.recover()));
+  if (session === undefined) return responseFor(redirect(deps.urls.recover()));
   switch (recoverySessionState(session, deps.sessionTtlSeconds, deps.clock.now())) {
     case 'open':
       return { ok: true, session };
     case 'consumed':
-      return answered(
+      return responseFor(
         showMessage(deps, context, {
           title: 'recover.consumed.title',
           text: 'recover.consumed.text',
@@ -61,7 +61,7 @@ async function openSession(
         }),
       );
     case 'expired':
-      return answered(
+      return responseFor(
         showMessage(deps, context, {
           title: 'recover.expired.title',
           text: 'recover.expired.text',

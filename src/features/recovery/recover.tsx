@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { captchaProblem, readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
+import { captchaProblem, readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import { Button } from '#browser/components/buttons.tsx';
 import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { TextField } from '#browser/components/fields.tsx';
@@ -13,11 +13,11 @@ import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import { type StartRecoveryOutcome, startRecovery } from '#domain/account-changes/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { answerElsewhere, type RecoveryDeps, showClosed } from './recovery-deps.tsx';
+import { type RecoveryDeps, respondElsewhere, showClosed } from './recovery-deps.tsx';
 
 /** `GET /recover`. */
 export async function showRecover(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
-  const elsewhere = await answerElsewhere(deps, context);
+  const elsewhere = await respondElsewhere(deps, context);
   if (elsewhere !== undefined) return elsewhere;
   return await showForm(deps, context, deps.pages.language(context), '', []);
 }
@@ -27,7 +27,7 @@ export async function submitRecover(deps: RecoveryDeps, context: RequestContext)
   const form = await context.readForm();
   if (!isRecoveryOpen(deps.config)) return showClosed(deps, context);
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const elsewhere = await answerElsewhere(deps, context);
+  const elsewhere = await respondElsewhere(deps, context);
   if (elsewhere !== undefined) return elsewhere;
   const translations = deps.pages.language(context);
   const email = form.get('email') ?? '';
@@ -36,7 +36,7 @@ export async function submitRecover(deps: RecoveryDeps, context: RequestContext)
   if (isExpired) return await reject(commonRefusalProblem(translations, { reason: 'csrf-expired' }));
 
   const { clientAddress: address, userAgent } = context;
-  const captcha = readCaptchaAnswer(form);
+  const captcha = readCaptchaResponse(form);
   const outcome = await startRecovery(deps, { email, captcha, locale: translations.language, address, userAgent });
   if (!outcome.ok) return await reject(problemOf(translations, outcome));
   bindRecovery(context, outcome.id, deps.sessionTtlSeconds, deps.clock.now());

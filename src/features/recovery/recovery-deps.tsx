@@ -29,7 +29,7 @@ export function recoveryDeps(core: Core, browser: Browser): RecoveryDeps {
 }
 
 /** Returns what replaces the pages of `/recover`: a redirect for signed-in users, or the page for disabled recovery. */
-export async function answerElsewhere(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse | undefined> {
+export async function respondElsewhere(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse | undefined> {
   if (!isRecoveryOpen(deps.config)) return showClosed(deps, context);
   const viewer = await deps.viewers.read(context);
   return viewer.kind === 'active' ? redirect(deps.urls.index()) : undefined;

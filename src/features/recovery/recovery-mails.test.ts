@@ -16,7 +16,7 @@ import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const PASSWORD = 'correct horse battery staple';
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
@@ -28,13 +28,13 @@ async function start(recovery: RecoveryOptions, email: Partial<Mails['config']> 
     registration: { estimator },
     recovery,
     email: { ...mails.config, ...email },
-    ...(people > 0 && { clock: service.clock }),
+    ...(users > 0 && { clock: service.clock }),
   });
 }
 
-async function person(account: Partial<TestAccount> = {}): Promise<string> {
-  people += 1;
-  const username = `person${people}`;
+async function newUser(account: Partial<TestAccount> = {}): Promise<string> {
+  users += 1;
+  const username = `person${users}`;
   const email = `${username}@mail.example`;
   const made = { username, password: PASSWORD, email, ...account };
   await insertTestAccount(testDatabase.database, made, { now: service.clock.now() });
@@ -57,7 +57,7 @@ function linkIn(mail: { readonly html: string; readonly text: string }): string 
 
 describe('browser-flows 15.17: the mail for', () => {
   test('an active account: one link, its lifetime, and the requester', async () => {
-    const email = await person();
+    const email = await newUser();
     await ask(email.toUpperCase(), service.browser({ address: '203.0.113.9' }));
     const [mail, ...more] = await mails.deliver(service.core);
     expect(more).toEqual([]);
@@ -65,7 +65,7 @@ describe('browser-flows 15.17: the mail for', () => {
     const { html, text } = mail ?? expect.fail('no mail');
     expect(text).toContain('10 minutes');
     expect(text).toContain('203.0.113.9');
-    expect(text).toContain(`person${people}`);
+    expect(text).toContain(`person${users}`);
     const link = linkIn({ html, text });
     expect(link).toMatch(/^https:\/\/auth\.example\.org\/account\/password\/recovery\?ticket=[0-9A-Za-z]{32}$/);
     const browser = service.browser();
@@ -90,7 +90,7 @@ describe('browser-flows 15.17: the mail for', () => {
     ['es', 'Restablezca su contraseña'],
     ['ar', 'إعادة تعيين كلمة المرور'],
   ])('an active account, in the language of the page: %s', async (acceptLanguage, subject) => {
-    const email = await person();
+    const email = await newUser();
     await ask(email, service.browser({ acceptLanguage }));
     const [mail] = await mails.deliver(service.core);
     expect(mail?.subject).toBe(subject);
@@ -98,7 +98,7 @@ describe('browser-flows 15.17: the mail for', () => {
   });
 
   test('an account without a password: how to sign in, and no link to set a password', async () => {
-    const email = await person();
+    const email = await newUser();
     await sql(
       testDatabase.database,
       'delete from user_passwords where user_id = (select user_id from user_emails where email = $1::text)',
@@ -118,7 +118,7 @@ describe('browser-flows 15.17: the mail for', () => {
       ...{ issuer: `https://${index}.example`, token_endpoint_auth_method: 'none' },
     }));
     const { upstreamOauth2 } = loadYaml(JSON.stringify({ upstream_oauth2: { providers } }));
-    const email = await person();
+    const email = await newUser();
     await sql(
       testDatabase.database,
       `with owner as (select user_id from user_emails where email = $1::text), removed as (
@@ -142,7 +142,7 @@ describe('browser-flows 15.17: the mail for', () => {
   });
 
   test.each([['isLocked'], ['isDeactivated']])('an account with %s: nothing (S-127)', async (state) => {
-    await ask(await person({ [state]: true }));
+    await ask(await newUser({ [state]: true }));
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe('browser-flows 15.17: the mail for', () => {
 });
 
 test('every requested mail has its own link, and all links work until one is used', async () => {
-  const email = await person();
+  const email = await newUser();
   const browser = await ask(email);
   await browser.follow();
   const [first] = await mails.deliver(service.core);
@@ -177,14 +177,14 @@ test('every requested mail has its own link, and all links work until one is use
 });
 
 test('a second request before the first mail is sent sends one mail', async () => {
-  const browser = await ask(await person());
+  const browser = await ask(await newUser());
   await browser.follow();
   await browser.submit({}, { action: new URL(browser.shown.url).pathname });
   expect(await mails.deliver(service.core)).toHaveLength(1);
 });
 
 test('a mail that could not be sent within the hour is dropped', async () => {
-  await ask(await person());
+  await ask(await newUser());
   service.clock.advanceSeconds(3601);
   expect(await mails.deliver(service.core)).toEqual([]);
 });
@@ -196,7 +196,7 @@ describe('an address requested by many clients (S-94)', () => {
 
   test(`${CLIENTS} clients on two instances: three mails in the first hour, one in the next`, async () => {
     // The instances adopt the first service's clock once an account exists.
-    const email = await person();
+    const email = await newUser();
     const instances = [await start({ limits }), await start({ limits })] as const;
     try {
       const spellings = [email, email.toUpperCase(), ` ${email} `];
@@ -238,7 +238,7 @@ describe('an address requested by many clients (S-94)', () => {
 
 describe('an internationalized address (RFC 6531)', () => {
   test('gets its mail in any of its spellings', async () => {
-    await person({ email: 'renée@mail.example' });
+    await newUser({ email: 'renée@mail.example' });
     await ask('RENE\u0301E@mail.example');
     expect(await mails.deliver(service.core)).toMatchObject([{ to: 'renée@mail.example' }]);
   });
@@ -251,7 +251,7 @@ describe('an internationalized address (RFC 6531)', () => {
       email: old.config,
       clock: service.clock,
     });
-    const ascii = await person();
+    const ascii = await newUser();
     await ask(ascii, local.browser());
     expect(await old.deliver(local.core)).toMatchObject([{ to: ascii }]);
     for (const email of ['renée@mail.example', 'nobodý@mail.example']) {

@@ -15,7 +15,7 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const OLD = 'correct horse battery staple';
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
@@ -27,9 +27,9 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
 }
 
 /** Creates an account with the old password and an email address. */
-async function person(account: Partial<TestAccount> = {}) {
-  people += 1;
-  const username = `person${people}`;
+async function newUser(account: Partial<TestAccount> = {}) {
+  users += 1;
+  const username = `person${users}`;
   const email = `${username}@mail.example`;
   const made = { username, password: OLD, email, ...account };
   const user = await insertTestAccount(testDatabase.database, made, { now: service.clock.now() });
@@ -93,7 +93,7 @@ describe('GET /recover', () => {
     ['passwords are switched off', { arePasswordsEnabled: false }],
     ['recovery is switched off', { recovery: { account: { passwordRecoveryEnabled: false } } }],
   ])('while %s says so on every page, is not linked, and accepts no form', async (_, options) => {
-    const { email } = await person();
+    const { email } = await newUser();
     const count = (await jobs()).length;
     await withService(options, async (closed) => {
       const browser = closed.browser();
@@ -110,7 +110,7 @@ describe('GET /recover', () => {
   });
 
   test('redirects signed-in users to the start page, but not those with a dead session', async () => {
-    const { username } = await person();
+    const { username } = await newUser();
     const browser = await signIn(username, OLD);
     for (const path of ['/recover', '/recover/progress/01JD3Q5Z8W2N4K6M7P9R0S1T00']) {
       expect((await browser.get(path)).location).toBe(`${ORIGIN}/`);
@@ -122,7 +122,7 @@ describe('GET /recover', () => {
 
 describe('POST /recover', () => {
   test('stores the request with one job without the email address, and redirects to the progress page', async () => {
-    const { email } = await person();
+    const { email } = await newUser();
     await sql(testDatabase.database, 'delete from queue_jobs');
     const id = await begin(service.browser({ address: '203.0.113.7' }), ` ${email.toUpperCase()} `);
     // One for the limits, and one for everything else.
@@ -174,7 +174,7 @@ describe('POST /recover', () => {
   });
 
   test('closes the first of six open recoveries of one address', async () => {
-    const { email } = await person();
+    const { email } = await newUser();
     const browsers = Array.from({ length: 6 }, () => service.browser());
     const ids: string[] = [];
     for (const browser of browsers) {
@@ -192,7 +192,7 @@ describe('POST /recover', () => {
 
 describe("the job's result (browser-flows 15.17)", () => {
   test('for an active account with a password: a ticket, sent to the stored address, stored as a digest', async () => {
-    const { email, username } = await person();
+    const { email, username } = await newUser();
     const id = await begin(service.browser(), email.toUpperCase());
     const mail = await mailFor(id);
     const ticket = mail?.kind === 'ticket' ? mail.ticket : '';
@@ -209,7 +209,7 @@ describe("the job's result (browser-flows 15.17)", () => {
   });
 
   test('for an account that never had a password: no ticket, unless configured', async () => {
-    const { email } = await person();
+    const { email } = await newUser();
     await sql(
       testDatabase.database,
       'delete from user_passwords where user_id = (select user_id from user_emails where email = $1::text)',
@@ -221,7 +221,7 @@ describe("the job's result (browser-flows 15.17)", () => {
   });
 
   test.each([['isLocked'], ['isDeactivated']])('for one with %s: nothing', async (state) => {
-    const { email, username } = await person({ [state]: true });
+    const { email, username } = await newUser({ [state]: true });
     expect(await mailFor(await begin(service.browser(), email))).toBeUndefined();
     expect(await events(username)).toEqual([]);
   });
@@ -232,7 +232,7 @@ describe("the job's result (browser-flows 15.17)", () => {
   });
 
   test('a new password ends sign-ins pending on a second factor after the old one', async () => {
-    const { username, email, user } = await person();
+    const { username, email, user } = await newUser();
     const app = await giveAuthenticatorApp(service.core, user);
     const stranger = await signIn(username, OLD);
     expect(stranger.shown.location).toMatch(/\/login\/totp$/);
@@ -252,7 +252,7 @@ describe("the job's result (browser-flows 15.17)", () => {
   });
 
   test('for a recovery that is an hour old, or finished: nothing', async () => {
-    const { email } = await person();
+    const { email } = await newUser();
     const id = await begin(service.browser(), email);
     service.clock.advanceSeconds(3600);
     expect(await mailFor(id)).toBeUndefined();
@@ -267,7 +267,7 @@ describe("the job's result (browser-flows 15.17)", () => {
 
 describe('/recover/progress/{session_id}', () => {
   test('shows the recipient, and resends with the same response for every address', async () => {
-    const { email } = await person();
+    const { email } = await newUser();
     for (const address of [email, 'absent@mail.example']) {
       const browser = service.browser();
       const id = await begin(browser, address);

@@ -17,7 +17,7 @@ const KEYS = { siteKey: 'site-key', secretKey: new Secret('secret-key') };
 const TURNSTILE: CaptchaConfig = { service: 'cloudflare_turnstile', ...KEYS, forms: ['register'] };
 const FIELDS = { password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
 const SOLVED = 'cf-turnstile-response';
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
@@ -45,9 +45,9 @@ async function withCaptcha(captcha: CaptchaConfig, work: (service: PageService) 
 }
 
 async function register(browser: Browser, fields: Readonly<Record<string, string>>) {
-  people += 1;
+  users += 1;
   await browser.get('/register/password');
-  return await browser.submit({ username: `person${people}`, ...FIELDS, ...fields });
+  return await browser.submit({ username: `person${users}`, ...FIELDS, ...fields });
 }
 
 async function registrations(): Promise<number> {
@@ -111,7 +111,7 @@ describe('registration with a CAPTCHA (browser-flows 5.4)', () => {
       const page = await register(service.browser(), fields);
       expect(page.status).toBe(200);
       expect(page.body).toContain('data-error-code="captcha"');
-      expect(page.body).toContain(`value="person${people}"`);
+      expect(page.body).toContain(`value="person${users}"`);
       expect(peer.asked).toEqual([]);
       expect(await registrations()).toBe(before);
       expect(service.refusals()).toEqual(['captcha']);

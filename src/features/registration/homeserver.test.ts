@@ -68,9 +68,9 @@ describe('a requested name', () => {
     ['bridge-bot', 'is reserved by an application service'],
   ])('%s is unavailable: it %s (browser-flows 5.5, S-82)', async (username) => {
     homeserver.addUser('taken-there');
-    const answer = await beginRegistration(service.browser(), { username });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
-    expectCleanPage(answer.body);
+    const response = await beginRegistration(service.browser(), { username });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    expectCleanPage(response.body);
     expect(await count('user_registrations', username)).toBe(0);
   });
 
@@ -89,9 +89,9 @@ describe('a requested name', () => {
 
   test('is checked once by the form, and once at the end', async () => {
     await registerCompletely(service.browser(), 'asked');
-    const asked = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
+    const requested = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
     // `finish` is opened twice, and each visit decides what comes next.
-    expect(asked).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
+    expect(requested).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
   });
 
   test('taken there as well is rejected in the step for another name', async () => {
@@ -131,10 +131,10 @@ describe('while the homeserver does not respond', () => {
   ] as const)('(it %s) the form says so, keeps the input, and writes nothing (F-17, S-82)', async (_, fault) => {
     await homeserver.setFault(fault);
     const browser = service.browser();
-    const answer = await beginRegistration(browser, { username: 'early-bird' });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-    expect(answer.forms[0]?.inputs.get('username')).toBe('early-bird');
-    expectCleanPage(answer.body);
+    const response = await beginRegistration(browser, { username: 'early-bird' });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expect(response.forms[0]?.inputs.get('username')).toBe('early-bird');
+    expectCleanPage(response.body);
     expect(await count('user_registrations', 'early-bird')).toBe(0);
     expect(service.lines.filter((line) => line.includes('homeserver.failed')).length).toBeGreaterThan(0);
   });
@@ -160,8 +160,8 @@ describe('while the homeserver does not respond', () => {
     const { location = '' } = await browser.get(finish);
     await homeserver.setFault({ kind: 'refuse' });
     expect(await browser.get(location)).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-    const answer = await browser.submit({ username: 'unstuck' });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    const response = await browser.submit({ username: 'unstuck' });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
     expect(await count('user_registrations', 'unstuck')).toBe(0);
   });
 
@@ -173,11 +173,11 @@ describe('while the homeserver does not respond', () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, username);
     await homeserver.setFault(fault);
-    const answer = await browser.get(finish);
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-    expect(answer.body).toContain('Nothing is lost. Please retry in a moment.');
-    expect(answer.body).toMatch(new RegExp(`<a [^>]*href="${new URL(finish).pathname}"[^>]*>Retry</a>`));
-    expectCleanPage(answer.body);
+    const response = await browser.get(finish);
+    expect(response).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expect(response.body).toContain('Nothing is lost. Please retry in a moment.');
+    expect(response.body).toMatch(new RegExp(`<a [^>]*href="${new URL(finish).pathname}"[^>]*>Retry</a>`));
+    expectCleanPage(response.body);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await count('users', username)).toBe(0);
     await homeserver.setFault(undefined);

@@ -110,18 +110,18 @@ describe('POST /register', () => {
     [{ username: 'x'.repeat(256) }, ''],
     [{}, ''],
   ])('%j redirects to the password form', async (fields, more) => {
-    const answer = await post(fields);
-    expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
+    const response = await post(fields);
+    expect(response.status).toBe(303);
+    expect(response.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
   });
 
   test.each(['01JD3Q5Z8W2N4K6M7P9R0S1T2V', 'google', '"><svg>'])(
     'rejects the unknown provider %s, and keeps the name (browser-flows 5.2)',
     async (provider) => {
-      const answer = await post({ provider, username: 'dana' });
-      expect(answer).toMatchObject({ status: 200, errorCodes: ['unknown_provider'], location: undefined });
-      expect(answer.forms[0]?.inputs.get('username')).toBe('dana');
-      expectCleanPage(answer.body);
+      const response = await post({ provider, username: 'dana' });
+      expect(response).toMatchObject({ status: 200, errorCodes: ['unknown_provider'], location: undefined });
+      expect(response.forms[0]?.inputs.get('username')).toBe('dana');
+      expectCleanPage(response.body);
       expect((await post({ provider: '' })).status).toBe(303);
     },
   );
@@ -133,8 +133,8 @@ describe('POST /register', () => {
   });
 
   test('requires the form token (S-57)', async () => {
-    const answer = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
-    expect(answer).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
+    const response = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
+    expect(response).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
   });
 });
 
@@ -252,22 +252,22 @@ describe('GET /register/password', () => {
   });
 
   test('cannot be framed or embedded (S-60, S-68)', async () => {
-    const answer = await service.browser().get('/register/password', { 'sec-fetch-dest': 'iframe' });
-    expect(answer).toMatchObject({ status: 403, body: '' });
+    const response = await service.browser().get('/register/password', { 'sec-fetch-dest': 'iframe' });
+    expect(response).toMatchObject({ status: 403, body: '' });
   });
 });
 
 describe('POST /register/password', () => {
   test('starts a registration without the plaintext password, and references it in a sealed cookie', async () => {
     const browser = service.browser();
-    const answer = await beginRegistration(browser, { username: 'begun' }, '?kind=change_password');
-    expect(answer.status).toBe(303);
+    const response = await beginRegistration(browser, { username: 'begun' }, '?kind=change_password');
+    expect(response.status).toBe(303);
     const id = /^https:\/\/auth\.example\.org\/register\/steps\/([0-9A-Z]{26})\/finish$/.exec(
-      answer.location ?? '',
+      response.location ?? '',
     )?.[1];
     expect(id).toBeDefined();
     expect(service.lastRequest()).toMatchObject({ requester: undefined, status: 303 });
-    const cookie = answer.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_registrations='));
+    const cookie = response.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_registrations='));
     expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
     const rows = await sql<{ username: string; row: string; action: unknown }>(
       testDatabase.database,
@@ -304,12 +304,12 @@ describe('POST /register/password', () => {
     ],
   ])('rejects %s', async (_, fields, codes) => {
     const before = await registrations();
-    const answer = await begin({ username: 'free-name', ...fields });
-    expect(answer.status).toBe(200);
-    expect(answer.errorCodes).toEqual(codes);
-    expect(answer.body).toContain('<title>Error: Create an account – example.org</title>');
-    expect(answer.headers['set-cookie']?.some((line) => line.includes('registrations'))).toBe(false);
-    expectCleanPage(answer.body);
+    const response = await begin({ username: 'free-name', ...fields });
+    expect(response.status).toBe(200);
+    expect(response.errorCodes).toEqual(codes);
+    expect(response.body).toContain('<title>Error: Create an account – example.org</title>');
+    expect(response.headers['set-cookie']?.some((line) => line.includes('registrations'))).toBe(false);
+    expectCleanPage(response.body);
     expect(await registrations()).toBe(before);
   });
 
@@ -333,9 +333,9 @@ describe('POST /register/password', () => {
     ['x'.repeat(243), ['username-too-long']],
     ['__proto__', ['username-reserved']],
   ])('rejects the name %j (S-97)', async (username, codes) => {
-    const answer = await begin({ username });
-    expect(answer.status).toBe(200);
-    expect(answer.errorCodes).toEqual(codes);
+    const response = await begin({ username });
+    expect(response.status).toBe(200);
+    expect(response.errorCodes).toEqual(codes);
   });
 
   test.each(['alice.', 'constructor', 'tostring', 'x'.repeat(242), 'a=b/c+d-e_f', '1a'])(
@@ -349,8 +349,8 @@ describe('POST /register/password', () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
-    const answer = await browser.postRaw('/register/password', `csrf=${csrf}&username=alice%00`);
-    expect(answer.status).toBe(400);
+    const response = await browser.postRaw('/register/password', `csrf=${csrf}&username=alice%00`);
+    expect(response.status).toBe(400);
   });
 
   test.each([
@@ -360,9 +360,9 @@ describe('POST /register/password', () => {
     ['Ümit', 'Ümit'],
     ['Admin', 'Admin'],
   ])('suggests for %j in the field: %j', async (username, shown) => {
-    const answer = await begin({ username });
-    expect(answer.forms[0]?.inputs.get('username')).toBe(shown);
-    expect(answer.text.includes('How about newname?')).toBe(shown === 'newname');
+    const response = await begin({ username });
+    expect(response.forms[0]?.inputs.get('username')).toBe(shown);
+    expect(response.text.includes('How about newname?')).toBe(shown === 'newname');
   });
 
   test.each([
@@ -375,11 +375,11 @@ describe('POST /register/password', () => {
     ['the name of the service', 'example.org'],
     ['of 1,025 bytes', 'ö'.repeat(513), 'password_too_long'],
   ])('rejects a password %s (S-93)', async (_, password, code = 'password_too_weak') => {
-    const answer = await begin({ username: 'kalamitsiya', password, password_confirm: password });
-    expect(answer.status).toBe(200);
-    expect(answer.errorCodes).toEqual([code]);
-    expect(answer.forms[0]?.inputs.get('password')).toBe('');
-    expect(answer.forms[0]?.inputs.get('password_confirm')).toBe('');
+    const response = await begin({ username: 'kalamitsiya', password, password_confirm: password });
+    expect(response.status).toBe(200);
+    expect(response.errorCodes).toEqual([code]);
+    expect(response.forms[0]?.inputs.get('password')).toBe('');
+    expect(response.forms[0]?.inputs.get('password_confirm')).toBe('');
   });
 
   test.each([
@@ -404,9 +404,9 @@ describe('POST /register/password', () => {
   });
 
   test('keeps the input except the passwords', async () => {
-    const answer = await begin({ username: 'alice', email: 'a@b.example' });
-    expect(answer.forms[0]?.inputs.get('username')).toBe('alice');
-    expect(answer.body).not.toContain(NEW_PASSWORD);
+    const response = await begin({ username: 'alice', email: 'a@b.example' });
+    expect(response.forms[0]?.inputs.get('username')).toBe('alice');
+    expect(response.body).not.toContain(NEW_PASSWORD);
   });
 
   test('ignores an email address, since none is required', async () => {
@@ -416,9 +416,9 @@ describe('POST /register/password', () => {
   test.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
     'echoes hostile name %# as text (S-74)',
     async (username) => {
-      const answer = await begin({ username });
-      expect(answer.status).toBe(200);
-      expectCleanPage(answer.body);
+      const response = await begin({ username });
+      expect(response.status).toBe(200);
+      expectCleanPage(response.body);
       const opened = await service.browser().get(`/register/password?username=${encodeURIComponent(username)}`);
       expectCleanPage(opened.body);
     },
@@ -477,9 +477,9 @@ describe('POST /register/password', () => {
         ['203.0.113.5', 'some badbot/2'],
         ['203.0.113.6', 'curl/8.1'],
       ] as const) {
-        const answer = await send(address, agent);
-        expect(answer, address).toMatchObject({ status: 200, errorCodes: ['requester-banned'] });
-        expectCleanPage(answer.body);
+        const response = await send(address, agent);
+        expect(response, address).toMatchObject({ status: 200, errorCodes: ['requester-banned'] });
+        expectCleanPage(response.body);
       }
       expect(await registrations()).toBe(before);
       const settings = strict.lines.flatMap((line) => /code=requester_banned setting=(\w+)/.exec(line)?.[1] ?? []);
@@ -543,11 +543,11 @@ describe('POST /register/password', () => {
       async (full) => {
         const browser = full.browser({ address: '198.51.100.200' });
         for (let count = 0; count < 3; count += 1) {
-          const answer = await beginRegistration(browser, { username: 'patient' });
-          expect(answer.status).toBe(503);
-          expect(answer.headers['retry-after']).toBe('5');
-          expect(answer.errorCodes).toEqual(['overloaded']);
-          expect(answer.forms[0]?.inputs.get('username')).toBe('patient');
+          const response = await beginRegistration(browser, { username: 'patient' });
+          expect(response.status).toBe(503);
+          expect(response.headers['retry-after']).toBe('5');
+          expect(response.errorCodes).toEqual(['overloaded']);
+          expect(response.forms[0]?.inputs.get('username')).toBe('patient');
         }
       },
       { hasher },
@@ -617,9 +617,9 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
     const browser = service.browser();
     await browser.get('/register/password?kind=change_password');
     const before = await registrations();
-    const answer = await browser.submit(fields, { headers });
-    expect(answer).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
-    expect(answer.body).toContain('href="https://auth.example.org/register/password?kind=change_password"');
+    const response = await browser.submit(fields, { headers });
+    expect(response).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
+    expect(response.body).toContain('href="https://auth.example.org/register/password?kind=change_password"');
     expect(await registrations()).toBe(before);
   });
 
@@ -629,13 +629,13 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
     const other = await service.browser().get('/register/password');
     const foreign = other.forms[0]?.inputs.get('csrf') ?? '';
     const before = await registrations();
-    const answers = [
+    const responses = [
       await browser.post('/register/password', new URLSearchParams(fields)),
       await browser.post('/register/password', new URLSearchParams({ ...fields, csrf: '' })),
       await browser.post('/register/password', new URLSearchParams({ ...fields, csrf: foreign })),
       await browser.post(`/register/password?csrf=${foreign}`, new URLSearchParams(fields)),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
+    expect(responses.map((response) => response.status)).toEqual([403, 403, 403, 403]);
     expect(await registrations()).toBe(before);
   });
 
@@ -664,9 +664,9 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
-    const answer = await browser.postRaw('/register/password', `csrf=${token}&${body}`, {
+    const response = await browser.postRaw('/register/password', `csrf=${token}&${body}`, {
       'content-type': contentType,
     });
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
   });
 });

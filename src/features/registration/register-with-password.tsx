@@ -1,4 +1,4 @@
-import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
+import { readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
@@ -107,7 +107,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
     password: form.get('password') ?? '',
     passwordConfirm: form.get('password_confirm') ?? '',
     acceptsTerms: form.get('accept_terms') === 'on',
-    captcha: readCaptchaAnswer(form),
+    captcha: readCaptchaResponse(form),
     invitation: page.invitation,
     action: page.action,
     locale: page.translations.language,

@@ -13,7 +13,7 @@ import type { Core } from '#domain/core.ts';
 import { RegistrationProofs } from '#domain/upstream/registration-proofs.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, redirect } from '#platform/http/response.ts';
+import { type Responded, redirect, responseFor } from '#platform/http/response.ts';
 
 /** Core and browser, and the settings of the registration operations. */
 export type RegistrationDeps = PageDeps &
@@ -60,7 +60,7 @@ export async function openStep(
   deps: RegistrationDeps,
   context: RequestContext,
   name: 'token' | 'verify-email' | 'display-name' | 'username',
-): Promise<Step | Answered> {
+): Promise<Step | Responded> {
   // Sets a signed-in user as the requester. The user may still register another account.
   await deps.viewers.read(context);
   const id = boundRegistration(context, context.params['id']);
@@ -68,7 +68,7 @@ export async function openStep(
   if (registration === undefined) throw notFound(deps);
   const { action } = registration;
   const state = registrationState(registration, deps.ttlSeconds, deps.clock.now());
-  if (state === 'completed') return answered(redirect(deps.urls.afterAuthentication(action)));
+  if (state === 'completed') return responseFor(redirect(deps.urls.afterAuthentication(action)));
   if (state === 'expired') throw expired(deps, action);
   const destination = await findDestination(deps, action);
   const { pages, urls } = deps;

@@ -171,8 +171,8 @@ describe('a complete registration', () => {
     ['?next=https://evil.example&redirect=//evil.example', '/'],
   ])('carries %s through all steps to %s (interface, S-69)', async (query, target) => {
     const username = `pa-${newId(service.clock.now()).toLowerCase()}`;
-    const answer = await registerCompletely(service.browser(), username, query);
-    expect(answer).toMatchObject({ status: 303, location: ORIGIN + target });
+    const response = await registerCompletely(service.browser(), username, query);
+    expect(response).toMatchObject({ status: 303, location: ORIGIN + target });
   });
 
   test('works below a path prefix', async () => {
@@ -207,8 +207,8 @@ describe('the session created by a registration (S-61)', () => {
     await browser.get('/login');
     await browser.submit({ username: 'first', password: NEW_PASSWORD });
     const before = new Map(browser.cookies);
-    const answer = await browser.get(finish);
-    expect(answer.status).toBe(303);
+    const response = await browser.get(finish);
+    expect(response.status).toBe(303);
     expect(service.lastRequest().requester).toMatch(/\(fresh\)$/);
     for (const name of ['__Host-latchkey_session', '__Host-latchkey_csrf', '__Host-latchkey_known']) {
       expect(browser.cookies.get(name), name).not.toBe(before.get(name));
@@ -220,8 +220,8 @@ describe('the session created by a registration (S-61)', () => {
   });
 
   test('makes the browser known to the new account', async () => {
-    const answer = await registerCompletely(service.browser(), 'known-one');
-    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
+    const response = await registerCompletely(service.browser(), 'known-one');
+    expect(response.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
   });
 });
 
@@ -229,8 +229,8 @@ describe('GET finish', () => {
   test('first asks for the display name, without a requester', async () => {
     const browser = service.browser();
     const { location } = await beginRegistration(browser, { username: 'asks' });
-    const answer = await browser.get(location ?? '');
-    expect(answer.location).toBe(location?.replace('/finish', '/display-name'));
+    const response = await browser.get(location ?? '');
+    expect(response.location).toBe(location?.replace('/finish', '/display-name'));
     expect(service.lastRequest()).toMatchObject({ status: 303, requester: undefined });
     expect(await accounts('asks')).toBe(0);
   });
@@ -247,17 +247,17 @@ describe('GET finish', () => {
     expect(browser.cookies.get('__Host-latchkey_session')).toBe(session);
     expect(await accounts('twice')).toBe(1);
     for (const step of ['display-name', 'username']) {
-      const answer = await browser.get(finish.replace('finish', step));
-      expect(answer, step).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+      const response = await browser.get(finish.replace('finish', step));
+      expect(response, step).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     }
   });
 
   test('does nothing for HEAD', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'head');
-    const answer = await browser.head(finish);
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toBe('GET, OPTIONS');
+    const response = await browser.head(finish);
+    expect(response.status).toBe(405);
+    expect(response.headers.allow).toBe('GET, OPTIONS');
     expect(await accounts('head')).toBe(0);
   });
 
@@ -265,9 +265,9 @@ describe('GET finish', () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'shut-out');
     await withService({ isOpen: false }, async (closed) => {
-      const answer = await movedTo(closed, browser).get(finish);
-      expect(answer).toMatchObject({ status: 410, errorCodes: ['registration_closed'] });
-      expectCleanPage(answer.body);
+      const response = await movedTo(closed, browser).get(finish);
+      expect(response).toMatchObject({ status: 410, errorCodes: ['registration_closed'] });
+      expectCleanPage(response.body);
     });
     expect(await accounts('shut-out')).toBe(0);
   });
@@ -278,9 +278,9 @@ describe('GET finish', () => {
     const bannedUsernames = { literals: ['was-fine'], prefixes: [], suffixes: [], substrings: [], regexes: [] };
     await withService({ namePolicy: { bannedUsernames } }, async (strict) => {
       const moved = movedTo(strict, browser);
-      const answer = await moved.open(finish);
-      expect(answer.url).toBe(finish.replace('finish', 'username'));
-      expect(answer.errorCodes).toEqual(['username-banned']);
+      const response = await moved.open(finish);
+      expect(response.url).toBe(finish.replace('finish', 'username'));
+      expect(response.errorCodes).toEqual(['username-banned']);
     });
   });
 });
@@ -352,11 +352,11 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
         `/register/steps/not-an-id/${step}`,
         `/register/steps/%22%3E%3Csvg%3E/${step}`,
       ]) {
-        const answer = await victim.get(path);
-        expect(answer).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
-        expect(answer.body).toContain('href="/register"');
-        expectCleanPage(answer.body);
-        bodies.push(answer.body.replace(/GET-\d+/, 'GET-N'));
+        const response = await victim.get(path);
+        expect(response).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
+        expect(response.body).toContain('href="/register"');
+        expectCleanPage(response.body);
+        bodies.push(response.body.replace(/GET-\d+/, 'GET-N'));
       }
       expect(new Set(bodies).size).toBe(1);
     }
@@ -365,9 +365,9 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
   });
 
   test('return JSON to a program', async () => {
-    const answer = await service.browser().get(`/register/steps/${UNKNOWN}/finish`, { accept: 'application/json' });
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 'registration_not_found' });
+    const response = await service.browser().get(`/register/steps/${UNKNOWN}/finish`, { accept: 'application/json' });
+    expect(response.status).toBe(404);
+    expect(JSON.parse(response.body)).toMatchObject({ error: 'registration_not_found' });
   });
 
   test('return 404 when their row was deleted', async () => {
@@ -386,10 +386,10 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
     expect((await browser.get(finish)).status).toBe(303);
     service.clock.advanceSeconds(1);
     for (const step of STEPS) {
-      const answer = await browser.get(finish.replace('finish', step));
-      expect(answer, step).toMatchObject({ status: 410, errorCodes: ['registration_expired'] });
-      expect(answer.body).toContain('href="/register?kind=change_password"');
-      expectCleanPage(answer.body);
+      const response = await browser.get(finish.replace('finish', step));
+      expect(response, step).toMatchObject({ status: 410, errorCodes: ['registration_expired'] });
+      expect(response.body).toContain('href="/register?kind=change_password"');
+      expectCleanPage(response.body);
     }
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -418,9 +418,9 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
     for (let count = 0; count < 9; count += 1) {
       finishes.push((await beginRegistration(browser, { username: `many-${count}` })).location ?? '');
     }
-    const answers = [];
-    for (const finish of finishes) answers.push((await browser.get(finish)).status);
-    expect(answers).toEqual([404, 303, 303, 303, 303, 303, 303, 303, 303]);
+    const responses = [];
+    for (const finish of finishes) responses.push((await browser.get(finish)).status);
+    expect(responses).toEqual([404, 303, 303, 303, 303, 303, 303, 303, 303]);
   });
 });
 
@@ -434,8 +434,8 @@ describe('the display name', () => {
   ])('accepts %s', async (typed, stored) => {
     const username = `dn-${newId(service.clock.now()).toLowerCase()}`;
     const browser = await atDisplayName(username);
-    const answer = await browser.submit({ display_name: typed });
-    expect(answer.status).toBe(303);
+    const response = await browser.submit({ display_name: typed });
+    expect(response.status).toBe(303);
     const found = await rows('select display_name from user_registrations where username = $1::text', username);
     expect(found).toEqual([{ display_name: stored }]);
     await browser.follow();
@@ -448,12 +448,12 @@ describe('the display name', () => {
     'rejects %j',
     async (typed) => {
       const browser = await atDisplayName(`bad-${newId(service.clock.now()).toLowerCase()}`);
-      const answer = await browser.submit({ display_name: typed, action: 'set' });
-      expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid'] });
-      expect(answer.body).toContain('<title>Error: ');
-      expectCleanPage(answer.body);
-      expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
-      if (typed.trim() === '') expect(answer.text).toContain('Enter a name, or choose “Use my username”.');
+      const response = await browser.submit({ display_name: typed, action: 'set' });
+      expect(response).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+      expect(response.body).toContain('<title>Error: ');
+      expectCleanPage(response.body);
+      expect(response.forms[0]?.inputs.get('display_name')).toBe(typed);
+      if (typed.trim() === '') expect(response.text).toContain('Enter a name, or choose “Use my username”.');
     },
   );
 
@@ -461,9 +461,9 @@ describe('the display name', () => {
     'shows hostile text %# as text (S-74)',
     async (typed) => {
       const browser = await atDisplayName(`xss-${newId(service.clock.now()).toLowerCase()}`);
-      const answer = await browser.submit({ display_name: `${typed}\u202e` });
-      expect(answer.errorCodes).toEqual(['invalid']);
-      expectCleanPage(answer.body);
+      const response = await browser.submit({ display_name: `${typed}\u202e` });
+      expect(response.errorCodes).toEqual(['invalid']);
+      expectCleanPage(response.body);
     },
   );
 
@@ -474,9 +474,9 @@ describe('the display name', () => {
 
   test('accepts two actions only', async () => {
     const browser = await atDisplayName('odd-button');
-    const answer = await browser.submit({ display_name: 'Odd', action: 'drop' });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
-    expect(answer.forms[0]?.inputs.get('display_name')).toBe('Odd');
+    const response = await browser.submit({ display_name: 'Odd', action: 'drop' });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(response.forms[0]?.inputs.get('display_name')).toBe('Odd');
   });
 
   test('shows an expired form again after an hour with the input, and rejects forms from elsewhere (browser-flows 2.2)', async () => {
@@ -568,10 +568,10 @@ describe('a name that another user registered first', () => {
     await takeName(first);
     if ((await accounts('contested-2')) === 0) await takeName('contested-2');
     await browser.open(finish);
-    const answer = await browser.submit({ username });
-    expect(answer).toMatchObject({ status: 200, errorCodes: codes });
-    expect(answer.forms[0]?.inputs.get('username')).toBe(shown);
-    expectCleanPage(answer.body);
+    const response = await browser.submit({ username });
+    expect(response).toMatchObject({ status: 200, errorCodes: codes });
+    expect(response.forms[0]?.inputs.get('username')).toBe(shown);
+    expectCleanPage(response.body);
   });
 
   test('cannot be used to probe names for free (S-82)', async () => {
@@ -620,10 +620,10 @@ describe('registrations that finish concurrently, on two instances', () => {
         const browser = (count % 2 === 0 ? service : other).browser();
         contenders.push({ browser, finish: await registerUpToFinish(browser, 'race') });
       }
-      const answers = await Promise.all(contenders.map(({ browser, finish }) => browser.get(finish)));
-      const winners = answers.filter((answer) => answer.location === `${ORIGIN}/`);
+      const responses = await Promise.all(contenders.map(({ browser, finish }) => browser.get(finish)));
+      const winners = responses.filter((response) => response.location === `${ORIGIN}/`);
       expect(winners).toHaveLength(1);
-      const losers = answers.filter((answer) => answer.location?.endsWith('/username') === true);
+      const losers = responses.filter((response) => response.location?.endsWith('/username') === true);
       expect(losers).toHaveLength(19);
       for (const loser of losers) {
         expect(loser.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session='))).not.toBe(true);
@@ -647,10 +647,12 @@ describe('registrations that finish concurrently, on two instances', () => {
       const browser = service.browser();
       const finish = await registerUpToFinish(browser, 'parallel', '?kind=change_password');
       const tabs = Array.from({ length: 20 }, (_, count) => movedTo(count % 2 === 0 ? service : other, browser));
-      const answers = await Promise.all(tabs.map((tab) => tab.get(finish)));
-      expect(new Set(answers.map((answer) => answer.location))).toEqual(new Set([`${ORIGIN}/account/password/change`]));
-      const signedIn = answers.filter((answer) =>
-        answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session=')),
+      const responses = await Promise.all(tabs.map((tab) => tab.get(finish)));
+      expect(new Set(responses.map((response) => response.location))).toEqual(
+        new Set([`${ORIGIN}/account/password/change`]),
+      );
+      const signedIn = responses.filter((response) =>
+        response.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session=')),
       );
       expect(signedIn).toHaveLength(1);
       expect(await accounts('parallel')).toBe(1);

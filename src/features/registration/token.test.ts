@@ -208,10 +208,10 @@ describe('a rejected registration token (S-92)', () => {
     const bodies = new Set<string>();
     const misspelt = [right.toLowerCase(), right.replace('T', 'Т'), `${right}\u200d`, `${right} x`, `${right}'--`];
     for (const token of [used, expired, revoked, 'unknown', 'x'.repeat(300), ...misspelt]) {
-      const answer = await browser.submit({ token });
-      expect(answer, token).toMatchObject({ status: 200, errorCodes: ['invalid'] });
-      expectCleanPage(answer.body);
-      bodies.add(answer.body.replace(/name="csrf" value="[^"]+"/, '').replace(/(?:GET|POST)-\d+/g, 'N'));
+      const response = await browser.submit({ token });
+      expect(response, token).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+      expectCleanPage(response.body);
+      bodies.add(response.body.replace(/name="csrf" value="[^"]+"/, '').replace(/(?:GET|POST)-\d+/g, 'N'));
     }
     expect(bodies.size).toBe(1);
     expect((await browser.submit({ token: right })).status).toBe(303);
@@ -298,9 +298,9 @@ test('acceptance check 14: a token for one account, used by concurrent registrat
     for (let count = 0; count < 10; count += 1) {
       contenders.push(await upToFinish(`rival-${count}`, token, count % 2 === 0 ? service : other));
     }
-    const answers = await Promise.all(contenders.map(({ browser, finish }) => browser.get(finish)));
-    expect(answers.filter(({ location }) => location === `${ORIGIN}/`)).toHaveLength(1);
-    expect(answers.filter(({ location }) => location?.endsWith('/token') === true)).toHaveLength(9);
+    const responses = await Promise.all(contenders.map(({ browser, finish }) => browser.get(finish)));
+    expect(responses.filter(({ location }) => location === `${ORIGIN}/`)).toHaveLength(1);
+    expect(responses.filter(({ location }) => location?.endsWith('/token') === true)).toHaveLength(9);
   });
   expect(await rows(`select from users where username like 'rival-%'`)).toHaveLength(1);
   expect(await uses()).toBe(before + 1);

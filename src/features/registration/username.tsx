@@ -23,10 +23,10 @@ export async function showUsername(deps: RegistrationDeps, context: RequestConte
   if (hasFixedUsername) return redirect(deps.urls.registrationStep(id, 'finish'));
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return showRejected(deps, context, step, username, problems);
-  const asked = await checkHomeserverName(deps, username);
-  if (asked === 'available') return redirect(deps.urls.registrationStep(id, 'finish'));
-  if (asked === 'exists') return showRejected(deps, context, step, username, [asked]);
-  return showForm(deps, context, step, username, [refusalProblem(step.translations, { reason: asked })]);
+  const requested = await checkHomeserverName(deps, username);
+  if (requested === 'available') return redirect(deps.urls.registrationStep(id, 'finish'));
+  if (requested === 'exists') return showRejected(deps, context, step, username, [requested]);
+  return showForm(deps, context, step, username, [refusalProblem(step.translations, { reason: requested })]);
 }
 
 /** `POST /register/steps/{id}/username`. */

@@ -19,7 +19,7 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 const ORIGIN = 'https://auth.example.org';
 
 const NO_TEXTS = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
@@ -33,7 +33,7 @@ async function start(
   return await startPages(testDatabase.database, {
     registration: { estimator, isEmailRequired: true, ...registration },
     email: mails.config,
-    ...(people > 0 && { clock: service.clock }),
+    ...(users > 0 && { clock: service.clock }),
     ...options,
   });
 }
@@ -61,21 +61,21 @@ async function count(table: string, condition = 'true'): Promise<number> {
   return row?.count ?? -1;
 }
 
-interface Person {
+interface TestUser {
   readonly username: string;
   readonly email: string;
   readonly browser: Browser;
 }
 
-function person(of: PageService = service, acceptLanguage = 'en'): Person {
-  people += 1;
-  const username = `person${people}`;
+function newUser(of: PageService = service, acceptLanguage = 'en'): TestUser {
+  users += 1;
+  const username = `person${users}`;
   return { username, email: `${username}@mail.example`, browser: of.browser({ acceptLanguage }) };
 }
 
 /** A user on the page for the code. The email has not been sent yet. */
-async function atCode(of: PageService = service): Promise<Person> {
-  const someone = person(of);
+async function atCode(of: PageService = service): Promise<TestUser> {
+  const someone = newUser(of);
   const { browser, username, email } = someone;
   await beginRegistration(browser, { username, email, accept_terms: 'on' });
   await browser.follow();
@@ -84,7 +84,7 @@ async function atCode(of: PageService = service): Promise<Person> {
 }
 
 /** The same user with the code. */
-async function withCode(of: PageService = service): Promise<Person & { readonly code: string }> {
+async function withCode(of: PageService = service): Promise<TestUser & { readonly code: string }> {
   const someone = await atCode(of);
   return { ...someone, code: codeSentTo(someone.email, await mails.deliver(of.core)) };
 }
@@ -98,15 +98,15 @@ function wrong(code: string): string {
 }
 
 /** Submits fields to the verification step of the browser's registration, whatever the browser shows. */
-async function send({ browser }: Person, fields: Readonly<Record<string, string>>) {
+async function send({ browser }: TestUser, fields: Readonly<Record<string, string>>) {
   return await browser.submit(fields);
 }
 
-function isProven({ browser }: Pick<Person, 'browser'>): boolean {
+function isVerified({ browser }: Pick<TestUser, 'browser'>): boolean {
   return browser.shown.status === 303 && (browser.shown.location ?? '').endsWith('/finish');
 }
 
-async function finishRegistration({ browser }: Person): Promise<void> {
+async function finishRegistration({ browser }: TestUser): Promise<void> {
   await browser.follow();
   await browser.submit({ action: 'skip' });
   await browser.get(browser.shown.location ?? '');
@@ -153,13 +153,13 @@ describe('check 11: a registration with an email address', () => {
 
 describe('the email field of the first form', () => {
   test('exists only where an address is required; otherwise input is ignored', async () => {
-    const { browser } = person();
+    const { browser } = newUser();
     await browser.get('/register/password');
     expect(browser.shown.body).toMatch(
       /<input type="text"[^>]*inputmode="email"[^>]*id="email"[^>]*autocomplete="email"/,
     );
     await withService({ isEmailRequired: false }, async (lax) => {
-      const someone = person(lax);
+      const someone = newUser(lax);
       await someone.browser.get('/register/password');
       expect(someone.browser.shown.body).not.toContain('name="email"');
       const before = await count('user_email_authentications');
@@ -186,7 +186,7 @@ describe('the email field of the first form', () => {
     ['a\u202e@x.example', 'invalid'],
     ['a@x.example%0aSubject:', 'invalid'],
   ])('rejects %j as %s, with all other errors (S-76)', async (email, code) => {
-    const { browser } = person();
+    const { browser } = newUser();
     await browser.get('/register/password');
     await browser.submit({ username: '', email, password: '', password_confirm: '', accept_terms: 'on' });
     expect(browser.shown.status).toBe(200);
@@ -214,7 +214,7 @@ describe('the email field of the first form', () => {
       bannedAddresses: { ...NO_TEXTS, regexes: ['^spam[+]'] },
     };
     await withService({ emailPolicy }, async (strict) => {
-      const { browser, username } = person(strict);
+      const { browser, username } = newUser(strict);
       await beginRegistration(browser, { username, email });
       expect(browser.shown.errorCodes).toEqual(codes);
       expect(browser.shown.status).toBe(codes.length === 0 ? 303 : 200);
@@ -226,7 +226,7 @@ describe('the email field of the first form', () => {
       {},
       async (local) => {
         for (const email of ['amira@localhost', 'amira@bücher.example']) {
-          const { browser, username } = person(local);
+          const { browser, username } = newUser(local);
           expect((await beginRegistration(browser, { username, email })).status).toBe(303);
         }
         await mails.deliver(local.core);
@@ -239,7 +239,7 @@ describe('the email field of the first form', () => {
   });
 
   test('accepts letters of any script, and recognizes the address in another form (RFC 6531)', async () => {
-    const { browser, username } = person();
+    const { browser, username } = newUser();
     await beginRegistration(browser, { username, email: 'Jürgen@bücher.example', accept_terms: 'on' });
     await browser.follow();
     expect(browser.shown.text).toContain('Jürgen@xn--bcher-kva.example');
@@ -252,7 +252,7 @@ describe('the email field of the first form', () => {
       username,
     );
     expect(stored).toEqual([{ email: 'Jürgen@xn--bcher-kva.example', email_key: 'jürgen@xn--bcher-kva.example' }]);
-    const other = person();
+    const other = newUser();
     const decomposed = 'JU\u0308RGEN@XN--BCHER-KVA.example';
     await beginRegistration(other.browser, { username: other.username, email: decomposed, accept_terms: 'on' });
     await other.browser.follow();
@@ -264,7 +264,7 @@ describe('the email field of the first form', () => {
   test.each(['jürgen\u200b@mail.example', 'jürgen\u202e@mail.example', 'ｊürgen@mail.example'])(
     'rejects %j, which has confusable characters',
     async (email) => {
-      const { browser, username } = person();
+      const { browser, username } = newUser();
       await beginRegistration(browser, { username, email, accept_terms: 'on' });
       expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid'] });
     },
@@ -275,11 +275,11 @@ describe('the email field of the first form', () => {
     await withService(
       {},
       async (local) => {
-        const first = person(local);
+        const first = newUser(local);
         await beginRegistration(first.browser, { username: first.username, email: 'björn@mail.example' });
         expect(first.browser.shown.status).toBe(303);
         expect(await old.deliver(local.core)).toEqual([]);
-        const second = person(local);
+        const second = newUser(local);
         await beginRegistration(second.browser, { username: second.username, email: 'björn@mail.example' });
         expect(second.browser.shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
         expect(second.browser.shown.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
@@ -302,7 +302,7 @@ describe('the email field of the first form', () => {
   });
 
   test('makes words of the address weak in a password', async () => {
-    const { browser, username } = person();
+    const { browser, username } = newUser();
     const email = 'marzipan.velociraptor@mail.example';
     const password = 'marzipan.velociraptor1';
     await beginRegistration(browser, { username, email, password, password_confirm: password, accept_terms: 'on' });
@@ -315,7 +315,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
     const email = 'popular@mail.example';
     const outcomes: (readonly string[])[] = [];
     for (let round = 0; round < 4; round += 1) {
-      const { browser, username } = person();
+      const { browser, username } = newUser();
       await beginRegistration(browser, {
         username,
         email: round % 2 === 0 ? email : email.toUpperCase(),
@@ -327,7 +327,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
     const sent = await mails.deliver(service.core);
     expect(sent).toHaveLength(3);
     service.clock.advanceSeconds(3601);
-    const { browser, username } = person();
+    const { browser, username } = newUser();
     await beginRegistration(browser, { username, email, accept_terms: 'on' });
     expect(browser.shown.status).toBe(303);
     await mails.deliver(service.core);
@@ -342,7 +342,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
       expect(first?.shown.errorCodes).toEqual(['username-invalid-chars']);
       const outcomes: (readonly string[])[] = [];
       for (const browser of browsers) {
-        const { username, email } = person(wide);
+        const { username, email } = newUser(wide);
         outcomes.push((await beginRegistration(browser, { username, email })).errorCodes);
       }
       expect(outcomes).toEqual([[], [], [], [], [], ['rate_limit_exceeded']]);
@@ -368,7 +368,7 @@ describe('check 16: a code', () => {
     const [late, early] = [await withCode(), await withCode()];
     service.clock.advanceSeconds(299);
     await enter(early.browser, early.code);
-    expect(isProven(early)).toBe(true);
+    expect(isVerified(early)).toBe(true);
     service.clock.advanceSeconds(2);
     expect(await enter(late.browser, late.code)).toEqual(['invalid_code']);
   });
@@ -379,7 +379,7 @@ describe('check 16: a code', () => {
     const code = codeSentTo(someone.email, await mails.deliver(service.core));
     service.clock.advanceSeconds(299);
     await enter(someone.browser, code);
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
   });
 
   test('allows ten attempts in a row, then one a minute, including the right one (S-91)', async () => {
@@ -390,7 +390,7 @@ describe('check 16: a code', () => {
     expect(browser.shown.status).toBe(200);
     service.clock.advanceSeconds(60);
     await enter(browser, code);
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
   });
 
   test('is void once another was requested, even before that one was mailed', async () => {
@@ -403,14 +403,14 @@ describe('check 16: a code', () => {
     expect(second).not.toBe(code);
     expect(await enter(browser, code)).toEqual(['invalid_code']);
     await enter(browser, second);
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
   });
 
   test('of another registration is wrong (S-91)', async () => {
     const [one, other] = [await withCode(), await withCode()];
     expect(await enter(one.browser, other.code)).toEqual(['invalid_code']);
     await enter(one.browser, one.code);
-    expect(isProven(one)).toBe(true);
+    expect(isVerified(one)).toBe(true);
   });
 
   test.each([
@@ -422,7 +422,7 @@ describe('check 16: a code', () => {
   ])('may be entered with %s', async (_, write) => {
     const someone = await withCode();
     await enter(someone.browser, write(someone.code));
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
   });
 
   test.each(['', '12345', '1234567', 'abcdef', '12345x', '1e5000', '+12345', '12345.', ...HOSTILE_TEXTS.slice(0, 3)])(
@@ -461,7 +461,7 @@ describe('check 16: a code', () => {
       expect(browser.shown.body).toContain('name="code"');
       expect(await enter(browser, code)).toEqual(['invalid_code']);
       await enter(browser, codeSentTo(email, await mails.deliver(wide.core)));
-      expect(isProven(someone)).toBe(true);
+      expect(isVerified(someone)).toBe(true);
     });
   });
 
@@ -491,7 +491,7 @@ describe('check 16: a code', () => {
       await send(someone, { action: 'resend' });
       await browser.follow();
       await enter(browser, codeSentTo(email, await mails.deliver(patient.core)));
-      expect(isProven(someone)).toBe(true);
+      expect(isVerified(someone)).toBe(true);
       expect(await count('user_email_authentications', `email = '${email}'`)).toBe(2);
     });
   });
@@ -531,7 +531,7 @@ describe('another email address', () => {
     expect(browser.shown.body).toMatch(/<details class="disclosure" open/);
     expect(browser.shown.forms.at(-1)?.inputs.get('email')).toBe(email);
     await enter(browser, someone.code);
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
   });
 
   test('is not accepted once one is verified (S-124)', async () => {
@@ -541,7 +541,7 @@ describe('another email address', () => {
     const csrf = csrfOf(browser);
     await enter(browser, code);
     await browser.post(pathname, new URLSearchParams({ csrf, action: 'change', email: 'late@mail.example' }));
-    expect(isProven(someone)).toBe(true);
+    expect(isVerified(someone)).toBe(true);
     expect(await count('user_email_authentications', `email = 'late@mail.example'`)).toBe(0);
     await finishRegistration(someone);
     expect(await count('user_emails', `email = '${email}'`)).toBe(1);
@@ -551,7 +551,7 @@ describe('another email address', () => {
 describe('the email step', () => {
   test('redirects to the next step when nothing needs verification', async () => {
     await withService({ isEmailRequired: false }, async (lax) => {
-      const someone = person(lax);
+      const someone = newUser(lax);
       const { browser } = someone;
       await beginRegistration(browser, { username: someone.username });
       await browser.follow();
@@ -562,7 +562,7 @@ describe('the email step', () => {
         () => browser.post(path, new URLSearchParams({ csrf, code: '123456' })),
       ]) {
         await ask();
-        expect(isProven(someone)).toBe(true);
+        expect(isVerified(someone)).toBe(true);
       }
     });
   });
@@ -629,13 +629,13 @@ describe('the email step', () => {
 
 describe('check 15: an address of another account', () => {
   test('gets the same page as a free one; its owner gets a mail, and no code works (S-82)', async () => {
-    const owner = person();
+    const owner = newUser();
     await insertTestAccount(testDatabase.database, { username: owner.username, email: 'Owner@mail.example' });
     const pages: string[] = [];
-    const taken = person(service, 'de');
+    const taken = newUser(service, 'de');
     for (const [someone, email] of [
       [taken, 'owner@MAIL.example'],
-      [person(service, 'de'), 'nobody@mail.example'],
+      [newUser(service, 'de'), 'nobody@mail.example'],
     ] as const) {
       const { browser, username } = someone;
       await beginRegistration(browser, { username, email, accept_terms: 'on' });
@@ -661,7 +661,7 @@ describe('check 15: an address of another account', () => {
     const someone = await withCode();
     const { browser, code, email, username } = someone;
     await enter(browser, code);
-    const owner = person();
+    const owner = newUser();
     await insertTestAccount(testDatabase.database, { username: owner.username, email });
     await browser.follow();
     expect(browser.shown).toMatchObject({ status: 200 });
@@ -689,7 +689,7 @@ function anonymous(page: string, email: string): string {
 describe('an account that requires an email address', () => {
   test('is not created from a registration started without one', async () => {
     await withService({ isEmailRequired: false }, async (lax) => {
-      const { browser, username } = person(lax);
+      const { browser, username } = newUser(lax);
       await beginRegistration(browser, { username });
       await browser.follow();
       const { location } = await browser.submit({ action: 'skip' });
@@ -725,7 +725,7 @@ describe('the verification mail', () => {
 
   test('has the code in its subject and text, its lifetime, and a name that mail clients do not link (S-76)', async () => {
     await mails.deliver(service.core);
-    const { browser } = person();
+    const { browser } = newUser();
     const email = 'linked@mail.example';
     const username = 'free-money.example/now';
     await beginRegistration(browser, { username, email, accept_terms: 'on' });
@@ -748,51 +748,51 @@ describe('the verification mail', () => {
     ['es', 'es su código'],
     ['ar', 'هو رمزك'],
   ])('uses the language of the page: %s', async (language, words) => {
-    const { browser, username, email } = person(service, language);
+    const { browser, username, email } = newUser(service, language);
     await beginRegistration(browser, { username, email, accept_terms: 'on' });
     expect((await only()).subject).toContain(words);
   });
 
   test('links password recovery only when it is available', async () => {
-    const owner = person();
+    const owner = newUser();
     await insertTestAccount(testDatabase.database, { username: owner.username, email: owner.email });
     await withService(
       {},
       async (open) => {
-        const { browser, username } = person(open);
+        const { browser, username } = newUser(open);
         await beginRegistration(browser, { username, email: owner.email });
         expect((await only(open)).text).toContain(`${ORIGIN}/recover`);
       },
       { recovery: {} },
     );
-    const { browser, username } = person();
+    const { browser, username } = newUser();
     await beginRegistration(browser, { username, email: owner.email, accept_terms: 'on' });
     expect((await only()).text).not.toContain('/recover');
   });
 
   test.each([
-    ['another code was requested', async (someone: Person) => void (await send(someone, { action: 'resend' })), 1],
+    ['another code was requested', async (someone: TestUser) => void (await send(someone, { action: 'resend' })), 1],
     [
       'another address was entered',
-      async (someone: Person) => void (await send(someone, { action: 'change', email: `x${someone.email}` })),
+      async (someone: TestUser) => void (await send(someone, { action: 'change', email: `x${someone.email}` })),
       1,
     ],
     ['the registration is too old', async () => service.clock.advanceSeconds(3600), 0],
     [
       'the address was proven',
-      async ({ email }: Person) =>
+      async ({ email }: TestUser) =>
         void (await rows('update user_email_authentications set completed_at = now() where email = $1::text', email)),
       0,
     ],
     [
       'too many codes were tried',
-      async ({ email }: Person) =>
+      async ({ email }: TestUser) =>
         void (await rows('update user_email_authentications set tries = 30 where email = $1::text', email)),
       0,
     ],
     [
       'the registration was deleted',
-      async ({ username }: Person) =>
+      async ({ username }: TestUser) =>
         void (await rows('delete from user_registrations where username = $1::text', username)),
       0,
     ],
@@ -831,7 +831,7 @@ describe('the verification mail', () => {
 
   test('is not sent for a rejected form', async () => {
     await mails.deliver(service.core);
-    const { browser } = person();
+    const { browser } = newUser();
     await beginRegistration(browser, { username: 'UPPER', email: 'x@mail.example', accept_terms: 'on' });
     await beginRegistration(browser, { username: 'lower', email: 'x@mail.example', password: NEW_PASSWORD });
     expect(browser.shown.errorCodes).toEqual(['required']);
@@ -850,7 +850,7 @@ test('while mails are delayed no code is promised, nor another one (operations 9
   const waiting = await count('queue_jobs');
   service.core.instance.areMailsLate = true;
   try {
-    const other = person();
+    const other = newUser();
     const { username, email } = other;
     const shown = await beginRegistration(other.browser, { username, email, accept_terms: 'on' });
     expect(shown).toMatchObject({ status: 503 });

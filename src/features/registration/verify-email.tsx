@@ -7,7 +7,7 @@ import { resendEmailCode } from '#domain/accounts/email-authentications/resend-e
 import { findRegistrationEmail, replaceRegistrationEmail } from '#domain/accounts/registrations/registration-email.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type Answered, answered, type HttpResponse, redirect } from '#platform/http/response.ts';
+import { type HttpResponse, type Responded, redirect, responseFor } from '#platform/http/response.ts';
 import { emailCodeProblem, refusalProblem } from './registration-problems.ts';
 import { openStep, type RegistrationDeps, type Step, stepPage } from './step.ts';
 import { type Shown, VerifyEmailPage } from './verify-email.page.tsx';
@@ -53,13 +53,13 @@ interface EmailStep extends Step {
   readonly email: EmailAuthentication;
 }
 
-async function openEmailStep(deps: RegistrationDeps, context: RequestContext): Promise<EmailStep | Answered> {
+async function openEmailStep(deps: RegistrationDeps, context: RequestContext): Promise<EmailStep | Responded> {
   const step = await openStep(deps, context, 'verify-email');
   if (!step.ok) return step;
   const { id } = step.registration;
   const email = await findRegistrationEmail(deps, id);
   if (email === undefined || email.state === 'proven') {
-    return answered(redirect(deps.urls.registrationStep(id, 'finish')));
+    return responseFor(redirect(deps.urls.registrationStep(id, 'finish')));
   }
   return { ...step, email };
 }

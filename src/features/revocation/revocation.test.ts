@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { basic, CLIENT_SECRET, type MachineAnswer, member, startOAuthService } from '#test/support/oauth-service.ts';
+import { basic, CLIENT_SECRET, type MachineResponse, member, startOAuthService } from '#test/support/oauth-service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { ClientId } from '#vocabulary/ids.ts';
 
@@ -17,15 +17,15 @@ beforeAll(async () => {
 
 async function signedIn(): Promise<{ accessToken: string; refreshToken: string }> {
   const { code } = await service.signIn(client);
-  const answer = await service.exchange(client, code);
-  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  const response = await service.exchange(client, code);
+  return { accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }
 
 async function revoke(
   token: string,
   fields: Readonly<Record<string, string>> = {},
   by = client,
-): Promise<MachineAnswer> {
+): Promise<MachineResponse> {
   return await service.post('/oauth2/revoke', { token, ...fields }, basic(by, CLIENT_SECRET));
 }
 
@@ -38,8 +38,8 @@ describe('revocation', () => {
     "ends the session of the caller's %s in two statements, with an empty 200 (RFC 7009 2.2)",
     async (kind) => {
       const tokens = await signedIn();
-      const answer = await revoke(tokens[kind]);
-      expect(answer).toMatchObject({ status: 200, text: '' });
+      const response = await revoke(tokens[kind]);
+      expect(response).toMatchObject({ status: 200, text: '' });
       expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${client}` });
       expect(await isActive(tokens.accessToken)).toBe(false);
       expect(await isActive(tokens.refreshToken)).toBe(false);

@@ -28,7 +28,7 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        const answer = authentication.act(context, form, async (client, database) => {
+        const response = authentication.act(context, form, async (client, database) => {
           const token = required(form, 'token');
           // RFC 7009 2.1: a wrong hint does not end the search. The prefix gives the kind anyway.
           const hint = form.get('token_type_hint');
@@ -50,8 +50,8 @@ export function mount(core: Core): Route[] {
           }
           return done();
         });
-        if (metrics === undefined) return await answer;
-        return await countResult(answer, (result) => {
+        if (metrics === undefined) return await response;
+        return await countResult(response, (result) => {
           metrics?.count('latchkey_oauth2_revocations_total', { kind: tokenKindLabel(form.get('token')), result });
         });
       },

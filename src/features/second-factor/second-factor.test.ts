@@ -15,7 +15,7 @@ import type { PasskeyId, UserId } from '#vocabulary/ids.ts';
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
 const TARGET = 'kind=change_password';
-let people = 0;
+let users = 0;
 let username: string;
 let user: UserId;
 let app: AuthenticatorApp;
@@ -24,8 +24,8 @@ const testDatabase = await sharedByTests(createTestDatabase());
 const service = await sharedByTests(startPages(testDatabase.database));
 beforeEach(async () => {
   service.clock.advanceSeconds(3600);
-  people += 1;
-  username = `person-${people}`;
+  users += 1;
+  username = `person-${users}`;
   user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   app = await giveAuthenticatorApp(service.core, user);
 });
@@ -138,7 +138,7 @@ describe('the right password of a user with one-time codes (browser-flows 15.8)'
   });
 
   test('takes no further statement for users without one-time codes', async () => {
-    username = `plain-${people}`;
+    username = `plain-${users}`;
     await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
     const { shown } = await afterPassword();
     expect(shown.location).toBe(`${ORIGIN}/account/password/change`);
@@ -326,7 +326,7 @@ describe('a trusted browser', () => {
         return browser;
       };
       const own = { username, app, user, browser: await trusted() };
-      username = `other-${people}`;
+      username = `other-${users}`;
       user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
       app = await giveAuthenticatorApp(service.core, user);
       const foreign = await trusted();
@@ -435,10 +435,10 @@ describe('the second step cannot be skipped (security S-90)', () => {
     }
     await browser.get('/');
     expect(browser.shown.text).not.toContain(username);
-    const asked = await browser.postRaw('/graphql', JSON.stringify({ query: '{ viewer { __typename } }' }), {
+    const requested = await browser.postRaw('/graphql', JSON.stringify({ query: '{ viewer { __typename } }' }), {
       'content-type': 'application/json',
     });
-    expect(asked.body).toContain('Anonymous');
+    expect(requested.body).toContain('Anonymous');
   });
 
   test('from another browser, or with the factor of another user', async () => {
@@ -448,7 +448,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     const csrf = stranger.shown.forms[0]?.inputs.get('csrf') ?? '';
     await stranger.post('/login/totp', new URLSearchParams({ csrf, code: app.code() }));
     expect(stranger.shown.location).toMatch(/\/login\?notice=/);
-    const other = await insertTestAccount(testDatabase.database, { username: `other-${people}`, password: PASSWORD });
+    const other = await insertTestAccount(testDatabase.database, { username: `other-${users}`, password: PASSWORD });
     const foreign = await giveAuthenticatorApp(service.core, other);
     await browser.get('/login/totp');
     await browser.submit({ code: foreign.code() });
@@ -489,7 +489,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     const browser = await afterPassword();
     const first = browser.cookies.get('__Host-latchkey_login');
     const own = { username, app, user };
-    username = `other-${people}`;
+    username = `other-${users}`;
     user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
     app = await giveAuthenticatorApp(service.core, user);
     await afterPassword(service, browser);
@@ -539,7 +539,7 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
   });
   afterAll(() => required.stop());
   beforeEach(async () => {
-    username = `bare-${people}`;
+    username = `bare-${users}`;
     user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   });
 

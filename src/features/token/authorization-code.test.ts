@@ -37,17 +37,17 @@ describe('token endpoint: authorization_code', () => {
       nonce: 'a nonce',
       codeVerifier: VERIFIER,
     });
-    const answer = await service.exchange(client, code, { code_verifier: VERIFIER });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ token_type: 'Bearer', expires_in: 300, scope: 'openid profile' });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('pragma')).toBe('no-cache');
+    const response = await service.exchange(client, code, { code_verifier: VERIFIER });
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ token_type: 'Bearer', expires_in: 300, scope: 'openid profile' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('pragma')).toBe('no-cache');
     const line = service.lastRequest();
     expect(line.queries).toBe(2);
     expect(line.requester).toBe(`oauth2-client:${client}`);
 
     const { payload, protectedHeader } = await jwtVerify(
-      member(answer, 'id_token'),
+      member(response, 'id_token'),
       createLocalJWKSet({ keys: [...service.publicJwks.keys] }),
       { issuer: TEST_ISSUER, audience: client, currentDate: new Date(service.clock.now()) },
     );
@@ -59,7 +59,7 @@ describe('token endpoint: authorization_code', () => {
       amr: ['pwd'],
       auth_time: Math.floor(service.clock.now() / 1000),
     });
-    const introspected = await service.introspect(member(answer, 'access_token'));
+    const introspected = await service.introspect(member(response, 'access_token'));
     expect(introspected.body).toMatchObject({ active: true, sub: userId, client_id: client });
     const [session] = await sql<{ id: string }>(
       db.database,
@@ -72,9 +72,9 @@ describe('token endpoint: authorization_code', () => {
   test('issues no ID token without openid, and no refresh token without the refresh_token grant type', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { grant_types: ['authorization_code'] } });
     const { code } = await service.signIn(narrow, { scope: ['urn:chat:client:api:*'] });
-    const answer = await service.exchange(narrow, code);
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.body).sort()).toEqual(['access_token', 'expires_in', 'scope', 'token_type']);
+    const response = await service.exchange(narrow, code);
+    expect(response.status).toBe(200);
+    expect(Object.keys(response.body).sort()).toEqual(['access_token', 'expires_in', 'scope', 'token_type']);
   });
 
   test('keeps the code when no key can sign the ID token, which is a server error', async () => {
@@ -91,21 +91,21 @@ describe('token endpoint: authorization_code', () => {
   });
 
   test('rejects a malformed code without a query', async () => {
-    const answer = await service.exchange(client, 'no code');
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const response = await service.exchange(client, 'no code');
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(service.lastRequest().queries).toBe(0);
   });
 
   test('row 1: an unknown code is rejected', async () => {
-    const answer = await service.exchange(client, 'A'.repeat(43));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const response = await service.exchange(client, 'A'.repeat(43));
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
   test('row 2: a code sent by another client is rejected and stays valid for its own (RFC 6749 4.1.3)', async () => {
     const attacker = await service.client();
     const { code } = await service.signIn(client);
-    const answer = await service.exchange(attacker, code);
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const response = await service.exchange(attacker, code);
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'other_client', client: attacker });
     expect((await service.exchange(client, code)).status).toBe(200);
   });
@@ -177,9 +177,9 @@ describe('token endpoint: authorization_code', () => {
       ...(codeVerifier === undefined ? {} : { codeVerifier }),
     });
     const fields = codeVerifier === undefined ? { redirect_uri } : { redirect_uri, code_verifier: codeVerifier };
-    const answer = await service.exchange(client, code, fields);
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(answer.body['error']).toBe('invalid_grant');
+    const response = await service.exchange(client, code, fields);
+    expect(response.status).toBe(status);
+    if (status === 400) expect(response.body['error']).toBe('invalid_grant');
   });
 
   test('row 7: a verifier without a challenge, and a challenge without a verifier, are rejected (RFC 9700 4.8.2)', async () => {
@@ -205,9 +205,9 @@ describe('token endpoint: authorization_code', () => {
     ['with padding', `${VERIFIER}=`],
   ])('row 8: a verifier that is %s is rejected, and cancels the grant for everyone', async (_, verifier) => {
     const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
-    const answer = await service.exchange(client, code, { code_verifier: verifier });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    expect(answer.body['error_description']).toContain('PKCE');
+    const response = await service.exchange(client, code, { code_verifier: verifier });
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(response.body['error_description']).toContain('PKCE');
     expect(await service.exchange(client, code, { code_verifier: VERIFIER })).toMatchObject({
       status: 400,
       body: { error: 'invalid_grant' },
@@ -217,8 +217,8 @@ describe('token endpoint: authorization_code', () => {
   test('rejects a repeated parameter', async () => {
     const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
     const form = `grant_type=authorization_code&code=${code}&code_verifier=${VERIFIER}&code_verifier=${VERIFIER}`;
-    const answer = await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const response = await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET));
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test.each([
@@ -294,8 +294,8 @@ describe('token endpoint: devices', () => {
     expect(service.lastRequest().queries).toBe(4);
     expect((await service.introspect(member(first, 'access_token'))).body).toEqual({ active: false });
     expect(await service.refresh(client, member(first, 'refresh_token'))).toMatchObject({ status: 400 });
-    for (const answer of [others, replacing]) {
-      expect((await service.introspect(member(answer, 'access_token'))).body).toMatchObject({
+    for (const response of [others, replacing]) {
+      expect((await service.introspect(member(response, 'access_token'))).body).toMatchObject({
         active: true,
         device_id: 'ABCDEFGHIJ',
       });
@@ -314,10 +314,10 @@ describe('token endpoint: devices', () => {
         }),
       ),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       grants.map(({ code }, index) => (index % 2 === 0 ? service : second).exchange(client, code)),
     );
-    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+    expect(responses.map((response) => response.status)).toEqual(responses.map(() => 200));
     const [left] = await sql<{ live: number }>(
       db.database,
       'select count(*)::int as live from oauth2_sessions where user_id = $1::uuid and finished_at is null',
@@ -330,12 +330,14 @@ describe('token endpoint: devices', () => {
 describe('token endpoint: races for one code', () => {
   test('fifty concurrent exchanges on two instances: exactly one 200, one session and one pair (RFC 6749 4.1.2)', async () => {
     const { code, userId } = await service.signIn(client);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? service : second).exchange(client, code)),
     );
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
-    const losers = answers.filter((answer) => answer.status !== 200);
-    expect(losers.every((answer) => answer.status === 400 && answer.body['error'] === 'invalid_grant')).toBe(true);
+    expect(responses.filter((response) => response.status === 200)).toHaveLength(1);
+    const losers = responses.filter((response) => response.status !== 200);
+    expect(losers.every((response) => response.status === 400 && response.body['error'] === 'invalid_grant')).toBe(
+      true,
+    );
     const [rows] = await sql<{ sessions: number; access: number; refresh: number }>(
       db.database,
       `select count(distinct s.id)::int as sessions, count(distinct a.id)::int as access, count(distinct r.id)::int as refresh
@@ -351,7 +353,7 @@ describe('token endpoint: races for one code', () => {
   test('an exchange concurrent with a deactivation leaves no live session', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code, userId } = await service.signIn(client);
-      const [answer] = await Promise.all([
+      const [response] = await Promise.all([
         service.exchange(client, code),
         secondDatabase.transaction(async (transaction) => {
           await sql(transaction, 'update users set deactivated_at = now() where id = $1::uuid', [toUuid(userId)]);
@@ -362,7 +364,7 @@ describe('token endpoint: races for one code', () => {
           );
         }),
       ]);
-      expect([200, 400]).toContain(answer.status);
+      expect([200, 400]).toContain(response.status);
       const live = await sql(
         db.database,
         'select from oauth2_sessions where user_id = $1::uuid and finished_at is null',

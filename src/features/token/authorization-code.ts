@@ -3,7 +3,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
@@ -36,7 +36,7 @@ async function exchangeCode(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  provenKey: ProvenKey | undefined,
+  proofKey: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const code = required(form, 'code');
   const now = deps.clock.now();
@@ -52,7 +52,7 @@ async function exchangeCode(
       redirectUri: form.get('redirect_uri'),
       codeVerifier: form.get('code_verifier'),
       resources,
-      thumbprint: provenKey?.thumbprint,
+      thumbprint: proofKey?.thumbprint,
       isBanned: refusals.length > 0,
     },
     { ...deps.redemptionRules, lifetimeSeconds: codeLifetime(deps.settings, client), verifierFits },
@@ -67,7 +67,7 @@ async function exchangeCode(
   const outcome = await redeemGrant(deps, context, client, {
     row: verdict.row,
     resources,
-    provenKey,
+    provenKey: proofKey,
     presentedAt: now,
     namedClaims: claimsFromJson(verdict.row.claims).idToken,
     nonce: verdict.row.nonce ?? undefined,

@@ -49,8 +49,8 @@ describe('a client assertion (RFC 7523 3)', () => {
   });
 
   test('signed with a secret is accepted', async () => {
-    const answer = await ask({ clientId: secretClient, key: SECRET });
-    expect(answer.status).toBe(200);
+    const response = await ask({ clientId: secretClient, key: SECRET });
+    expect(response.status).toBe(200);
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${secretClient}` });
   });
 
@@ -94,8 +94,8 @@ describe('a client assertion (RFC 7523 3)', () => {
         [TEST_ISSUER, TOKEN_ENDPOINT],
       ]) {
         const form = path === 'token' ? GRANT : { token: 'unknown' };
-        const answer = await service.post(`/oauth2/${path}`, { ...form, ...(await fields({ audience })) });
-        expect(answer.status).toBe(200);
+        const response = await service.post(`/oauth2/${path}`, { ...form, ...(await fields({ audience })) });
+        expect(response.status).toBe(200);
       }
     }
     const foreign = await fields({ audience: `${TEST_ISSUER}oauth2/introspect` });
@@ -141,17 +141,17 @@ describe('a client assertion (RFC 7523 3)', () => {
     ['with a jti of 256 characters', () => ({ claims: { jti: 'j'.repeat(256) } }), 'jti'],
     ['that is a request object', () => ({ header: { typ: 'oauth-authz-req+jwt' } }), 'typ'],
   ])('%s is rejected, with the reason for the developer (S-32)', async (_what, parts, reason) => {
-    const answer = await ask(parts());
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-    expect(answer.body['error_description']).toContain(reason);
-    expect(answer.headers.get('www-authenticate')).toBe(`Basic realm="${TEST_ISSUER}"`);
+    const response = await ask(parts());
+    expect(response).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(response.body['error_description']).toContain(reason);
+    expect(response.headers.get('www-authenticate')).toBe(`Basic realm="${TEST_ISSUER}"`);
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
   });
 
   test('whose sub differs from client_id is rejected', async () => {
     expect((await ask({}, { client_id: keyClient })).status).toBe(200);
-    const answer = await ask({}, { client_id: secretClient });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const response = await ask({}, { client_id: secretClient });
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test('combined with a secret or another method is rejected', async () => {
@@ -162,12 +162,12 @@ describe('a client assertion (RFC 7523 3)', () => {
 
   test('with an unknown client, a wrong key or an invalid JWT gets the same response', async () => {
     const wrong = await newClientKey('one');
-    const answers = [
+    const responses = [
       await ask({ clientId: unusedId() }),
       await ask({ key: wrong.privateKey }),
       await service.post('/oauth2/token', { ...GRANT, ...(await fields()), client_assertion: 'a.b.c' }),
     ];
-    for (const answer of answers) expect(answer).toMatchObject({ status: 401, body: answers[0]?.body });
+    for (const response of responses) expect(response).toMatchObject({ status: 401, body: responses[0]?.body });
   });
 });
 
@@ -218,20 +218,20 @@ describe("a client's authentication method (R-15, R-16)", () => {
 });
 
 test('assertions take no round trip: code, introspection, refresh, revocation', async () => {
-  const proven = async () => await fields();
+  const verified = async () => await fields();
   const { code } = await service.signIn(keyClient);
   const form = { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback' };
-  const first = await service.post('/oauth2/token', { ...form, ...(await proven()) });
+  const first = await service.post('/oauth2/token', { ...form, ...(await verified()) });
   expect(first.status).toBe(200);
   expect(service.lastRequest().queries).toBe(2);
   const token = member(first, 'access_token');
   await service.introspect(token);
-  const introspected = await service.post('/oauth2/introspect', { token, ...(await proven()) });
+  const introspected = await service.post('/oauth2/introspect', { token, ...(await verified()) });
   expect(introspected.body).toMatchObject({ active: true });
   expect(service.lastRequest().queries).toBe(1);
 
   const refresh = { grant_type: 'refresh_token', refresh_token: member(first, 'refresh_token') };
-  const once = await proven();
+  const once = await verified();
   const second = await service.post('/oauth2/token', { ...refresh, ...once });
   expect(second.status).toBe(200);
   expect(service.lastRequest().queries).toBe(2);
@@ -242,7 +242,7 @@ test('assertions take no round trip: code, introspection, refresh, revocation', 
   const alive = await service.introspect(member(second, 'access_token'));
   expect(alive.body).toMatchObject({ active: true });
 
-  const revoked = { token: member(second, 'refresh_token'), ...(await proven()) };
+  const revoked = { token: member(second, 'refresh_token'), ...(await verified()) };
   expect((await service.post('/oauth2/revoke', revoked)).status).toBe(200);
   expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
 });
@@ -253,9 +253,9 @@ describe('a replayed assertion (S-33)', () => {
     await other.clients.find(keyClient);
     expect((await service.post('/oauth2/token', once)).status).toBe(200);
     for (const at of [service, other]) {
-      const answer = await at.post('/oauth2/token', once);
-      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-      expect(answer.body['error_description']).toBe('The client assertion was already used.');
+      const response = await at.post('/oauth2/token', once);
+      expect(response).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+      expect(response.body['error_description']).toBe('The client assertion was already used.');
       expect(at.lastRequest()).toMatchObject({ queries: 1, requester: undefined });
     }
     service.clock.advanceSeconds(119);
@@ -289,10 +289,10 @@ describe('a replayed assertion (S-33)', () => {
   test('is accepted once in 200 races of four requests on two instances', { timeout: 120_000 }, async () => {
     for (let round = 0; round < 200; round += 1) {
       const once = { ...GRANT, ...(await fields({ clientId: secretClient, key: SECRET })) };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 4 }, (_, index) => (index % 2 === 0 ? service : other).post('/oauth2/token', once)),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
     }
   });
 

@@ -29,8 +29,8 @@ function rawBasic(text: string | Buffer): string {
 
 describe('client authentication', () => {
   test('takes no query for valid credentials of a cached client, and the client is the requester', async () => {
-    const answer = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(basicClient, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+    const response = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(basicClient, CLIENT_SECRET));
+    expect(response).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
     expect(service.lastRequest()).toMatchObject({ queries: 0, requester: `oauth2-client:${basicClient}` });
   });
 
@@ -52,12 +52,12 @@ describe('client authentication', () => {
   });
 
   test('accepts client_secret_post from a client registered for it', async () => {
-    const answer = await service.post('/oauth2/token', {
+    const response = await service.post('/oauth2/token', {
       ...GRANT,
       client_id: postClient,
       client_secret: CLIENT_SECRET,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   test.each<[string, () => Readonly<Record<string, string>>, () => string | undefined]>([
@@ -84,9 +84,9 @@ describe('client authentication', () => {
       () => undefined,
     ],
   ])('rejects %s as invalid_client with a challenge (RFC 6749 5.2)', async (_, form, header) => {
-    const answer = await service.post('/oauth2/token', form(), header());
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-    expect(answer.headers.get('www-authenticate')).toBe('Basic realm="https://auth.example.test/"');
+    const response = await service.post('/oauth2/token', form(), header());
+    expect(response).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(response.headers.get('www-authenticate')).toBe('Basic realm="https://auth.example.test/"');
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
@@ -126,16 +126,16 @@ describe('client authentication', () => {
     ],
     ['a secret without a client_id', () => 'grant_type=client_credentials&client_secret=x', () => undefined],
   ])('rejects %s as invalid_request', async (_, form, header) => {
-    const answer = await service.post('/oauth2/token', form(), header());
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const response = await service.post('/oauth2/token', form(), header());
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test('treats a client disabled after being cached as unknown from its next request', async () => {
     const client = await service.client();
     expect((await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(client)]);
-    const answer = await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    const response = await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET));
+    expect(response).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
   test('takes no query for a client cached over a minute ago, but reloads it; stale data causes no rejection', async () => {
@@ -170,8 +170,8 @@ describe('client authentication', () => {
     expect((await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
     await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(client)]);
     service.clock.advanceSeconds(600);
-    const answer = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(client, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    const response = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(client, CLIENT_SECRET));
+    expect(response).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
   test('returns 500 for a stored secret that cannot be decrypted, with an ERROR line that names the client', async () => {
@@ -180,9 +180,9 @@ describe('client authentication', () => {
       toUuid(client),
     ]);
     service.clients.forget(client);
-    const answer = await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 500, body: { error: 'server_error' } });
-    expect(answer.text).not.toContain('secrets.encryption');
+    const response = await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET));
+    expect(response).toMatchObject({ status: 500, body: { error: 'server_error' } });
+    expect(response.text).not.toContain('secrets.encryption');
     expect(service.lines.some((line) => line.includes('ERROR error ') && line.includes(client))).toBe(true);
   });
 
@@ -206,8 +206,8 @@ describe('a secret in the header or form (RFC 6749 2.3.1)', () => {
   describe.each(['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'])('at %s', (path) => {
     test.each(WAYS)('is accepted %s from a client of either method', async (_, form, header) => {
       for (const client of [basicClient, postClient]) {
-        const answer = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
-        expect(answer.status).toBe(200);
+        const response = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
+        expect(response.status).toBe(200);
         expect(service.lastRequest().requester).toBe(`oauth2-client:${client}`);
       }
     });
@@ -220,8 +220,8 @@ describe('a secret in the header or form (RFC 6749 2.3.1)', () => {
         const metadata = { token_endpoint_auth_method: method, strict_auth_method: true };
         const client = await service.client({ secret: CLIENT_SECRET, metadata });
         for (const [way, form, header] of WAYS) {
-          const answer = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
-          expect(answer.status, `${method} ${way}`).toBe(way === accepted ? 200 : 401);
+          const response = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
+          expect(response.status, `${method} ${way}`).toBe(way === accepted ? 200 : 401);
         }
       }
     });
@@ -292,12 +292,12 @@ describe('the limit of failed client authentications', () => {
 
   async function refusals(count: number, form: Record<string, string>, headers: Record<string, string>): Promise<void> {
     for (let failure = 0; failure < count; failure += 1) {
-      const answer = await limited.request('/oauth2/token', {
+      const response = await limited.request('/oauth2/token', {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
         body: new URLSearchParams({ ...GRANT, ...form }).toString(),
       });
-      expect(answer.status).toBe(401);
+      expect(response.status).toBe(401);
     }
   }
 
@@ -350,7 +350,7 @@ describe('the limit of failed client authentications', () => {
     });
     const client = await proxied.client();
     const from = async (address: string, secret: string): Promise<number> => {
-      const answer = await proxied.request('/oauth2/token', {
+      const response = await proxied.request('/oauth2/token', {
         method: 'POST',
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -359,7 +359,7 @@ describe('the limit of failed client authentications', () => {
         },
         body: 'grant_type=client_credentials',
       });
-      return answer.status;
+      return response.status;
     };
     try {
       for (let failure = 0; failure < 3; failure += 1) expect(await from('192.0.2.1', 'wrong')).toBe(401);

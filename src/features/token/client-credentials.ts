@@ -1,6 +1,6 @@
 import type { Client } from '#domain/clients/client.ts';
 import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
-import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { bindingKey, type ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { refusingSetting } from '#domain/policy/violations.ts';
 import { acceptedResources, refusedResources } from '#oauth-endpoint/oauth-form.ts';
@@ -24,7 +24,7 @@ async function issueForClient(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  provenKey: ProvenKey | undefined,
+  proofKey: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   // RFC 6749 4.4: only confidential clients. A public client has proven nothing.
   if (client.authMethod === 'none') {
@@ -49,9 +49,9 @@ async function issueForClient(
     const description = 'A dynamically registered client cannot get a token for a resource server with this grant.';
     throw refusedResources(deps, client, resources, description);
   }
-  const key = bindingKey(deps.scopeRules, client, granted, provenKey);
+  const key = bindingKey(deps.scopeRules, client, granted, proofKey);
   const target = tokenTarget(deps, client, { scope: granted, resources }, [], key);
-  await provenKey?.consume();
+  await proofKey?.consume();
   const now = deps.clock.now();
   const token = await issueTokenToClient(deps.database, client, target, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';

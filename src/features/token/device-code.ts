@@ -1,6 +1,6 @@
 import { type DeviceCodeRefusal, judgeDeviceCode, pollDeviceCode } from '#domain/authorizations/poll-device-code.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
@@ -26,7 +26,7 @@ async function exchangeDeviceCode(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  provenKey: ProvenKey | undefined,
+  proofKey: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const deviceCode = required(form, 'device_code');
   const now = deps.clock.now();
@@ -49,7 +49,7 @@ async function exchangeDeviceCode(
   const outcome = await redeemGrant(deps, context, client, {
     row: verdict.row,
     resources,
-    provenKey,
+    provenKey: proofKey,
     presentedAt: now,
     namedClaims: [],
     redeem: redeemDeviceCode,

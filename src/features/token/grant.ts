@@ -4,7 +4,7 @@ import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -15,7 +15,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access-token-jwt.ts';
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
-import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
+import { claimsOfUser, fittingClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
 import type { OAuth2SessionId, UserId } from '#vocabulary/ids.ts';
 import type { GRANT_TYPE_LABELS } from '#vocabulary/metric-labels.ts';
 
@@ -31,7 +31,7 @@ export interface Grant {
     context: RequestContext,
     form: FormParameters,
     client: Client,
-    provenKey: ProvenKey | undefined,
+    proofKey: ProofKey | undefined,
   ) => Promise<HttpResponse | 'client-changed'>;
 }
 
@@ -64,10 +64,10 @@ export function tokenTarget(
   deps: TokenDeps,
   client: Client,
   granted: { readonly scope: readonly string[]; readonly resources: readonly string[] },
-  asked: readonly string[],
+  requested: readonly string[],
   key: string | undefined,
 ): TokenTarget {
-  const resources = asked.length === 0 ? granted.resources : asked;
+  const resources = requested.length === 0 ? granted.resources : requested;
   if (deps.resourceRules.formatOf(resources) === 'mixed') {
     throw refusedResources(deps, client, resources, MIXED_FORMATS);
   }
@@ -138,17 +138,17 @@ export interface TokenResponse {
 }
 
 /** @see RFC 6749 5.1 */
-export function tokenResponse(answer: TokenResponse): HttpResponse {
+export function tokenResponse(response: TokenResponse): HttpResponse {
   return json(
     200,
     {
-      access_token: answer.accessToken,
-      ...(answer.issuedTokenType === undefined ? {} : { issued_token_type: answer.issuedTokenType }),
-      token_type: answer.key === undefined ? 'Bearer' : 'DPoP',
-      expires_in: Math.max(0, Math.floor((answer.expiresAt - answer.now) / 1000)),
-      ...(answer.refreshToken === undefined ? {} : { refresh_token: answer.refreshToken }),
-      ...(answer.scope.length === 0 ? {} : { scope: answer.scope.join(' ') }),
-      ...(answer.idToken === undefined ? {} : { id_token: answer.idToken }),
+      access_token: response.accessToken,
+      ...(response.issuedTokenType === undefined ? {} : { issued_token_type: response.issuedTokenType }),
+      token_type: response.key === undefined ? 'Bearer' : 'DPoP',
+      expires_in: Math.max(0, Math.floor((response.expiresAt - response.now) / 1000)),
+      ...(response.refreshToken === undefined ? {} : { refresh_token: response.refreshToken }),
+      ...(response.scope.length === 0 ? {} : { scope: response.scope.join(' ') }),
+      ...(response.idToken === undefined ? {} : { id_token: response.idToken }),
     },
     { pragma: 'no-cache' },
   );
@@ -183,7 +183,7 @@ export async function signIdToken(
   if (!scope.includes('openid')) return undefined;
   const algorithm = client.idTokenSignedResponseAlg;
   const [shown, ofClient] = client.hasIdTokenClaims ? [scope, client.claims] : [[], NO_EXTRA_CLAIMS];
-  const fitting = fittingClaims(personClaims(subject.user, shown, subject.namedClaims, ofClient));
+  const fitting = fittingClaims(claimsOfUser(subject.user, shown, subject.namedClaims, ofClient));
   if (fitting.leftOut.length > 0) {
     deps.log.warn(
       'id_token.claims_left_out',

@@ -9,7 +9,7 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
   CLIENT_SECRET,
-  type MachineAnswer,
+  type MachineResponse,
   member,
   startOAuthService,
   TEST_ISSUER,
@@ -56,28 +56,28 @@ async function link(providerId: string, userId: UserId, groups: readonly string[
 }
 
 /** Returns the verified claims of the response's ID token. */
-async function inToken(answer: MachineAnswer, audience = client): Promise<JWTPayload> {
+async function inToken(response: MachineResponse, audience = client): Promise<JWTPayload> {
   const keys = createLocalJWKSet({ keys: [...service.publicJwks.keys] });
   const currentDate = new Date(service.clock.now());
   const expected = { issuer: TEST_ISSUER, audience, currentDate };
-  return (await jwtVerify(member(answer, 'id_token'), keys, expected)).payload;
+  return (await jwtVerify(member(response, 'id_token'), keys, expected)).payload;
 }
 
-async function atUserinfo(answer: MachineAnswer): Promise<MachineAnswer['body']> {
-  const headers = { authorization: `Bearer ${member(answer, 'access_token')}` };
+async function atUserinfo(response: MachineResponse): Promise<MachineResponse['body']> {
+  const headers = { authorization: `Bearer ${member(response, 'access_token')}` };
   return (await service.request('/oauth2/userinfo', { headers })).body;
 }
 
 describe('the groups claim', () => {
   test('is returned with its scope, sorted, from all sources, without a further statement', async () => {
-    const person = await service.signIn(client, { scope: ['openid', 'groups'] });
-    await put(person.userId, ['ops', 'Admins']);
-    await link(await provider(), person.userId, ['staff', 'ops']);
-    await link(await provider(), person.userId, null);
-    const answer = await service.exchange(client, person.code);
+    const user = await service.signIn(client, { scope: ['openid', 'groups'] });
+    await put(user.userId, ['ops', 'Admins']);
+    await link(await provider(), user.userId, ['staff', 'ops']);
+    await link(await provider(), user.userId, null);
+    const response = await service.exchange(client, user.code);
     expect(service.lastRequest().queries).toBe(2);
-    expect(await inToken(answer)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
-    expect(await atUserinfo(answer)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
+    expect(await inToken(response)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
+    expect(await atUserinfo(response)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
     expect(service.lastRequest().queries).toBe(1);
   });
 
@@ -85,20 +85,20 @@ describe('the groups claim', () => {
     const nobody = await service.exchange(client, (await service.signIn(client, { scope: ['openid', 'groups'] })).code);
     expect((await inToken(nobody))['groups']).toEqual([]);
     expect((await atUserinfo(nobody))['groups']).toEqual([]);
-    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
-    await put(person.userId, ['ops']);
-    const without = await service.exchange(client, person.code);
+    const user = await service.signIn(client, { scope: ['openid', 'profile'] });
+    await put(user.userId, ['ops']);
+    const without = await service.exchange(client, user.code);
     expect(await inToken(without)).not.toHaveProperty('groups');
     expect(await atUserinfo(without)).not.toHaveProperty('groups');
   });
 
   test('is current at a refresh, and has nothing from a provider removed from the configuration', async () => {
-    const person = await service.signIn(client, { scope: ['openid', 'groups'] });
-    await put(person.userId, ['ops']);
-    await link(await provider(false), person.userId, ['superusers']);
-    const first = await service.exchange(client, person.code);
+    const user = await service.signIn(client, { scope: ['openid', 'groups'] });
+    await put(user.userId, ['ops']);
+    await link(await provider(false), user.userId, ['superusers']);
+    const first = await service.exchange(client, user.code);
     expect((await inToken(first))['groups']).toEqual(['ops']);
-    await put(person.userId, []);
+    await put(user.userId, []);
     const renewed = await service.refresh(client, member(first, 'refresh_token'));
     expect(service.lastRequest().queries).toBe(2);
     expect((await inToken(renewed))['groups']).toEqual([]);
@@ -107,27 +107,27 @@ describe('the groups claim', () => {
 
   test('is moved to userinfo by id_token_claims: false, and can be requested individually (OpenID Connect Core 5.5)', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
-    const person = await service.signIn(slim, { scope: ['openid', 'groups'] });
-    await put(person.userId, ['ops']);
-    const answer = await service.exchange(slim, person.code);
-    expect(await inToken(answer, slim)).not.toHaveProperty('groups');
-    expect(await atUserinfo(answer)).toMatchObject({ groups: ['ops'] });
+    const user = await service.signIn(slim, { scope: ['openid', 'groups'] });
+    await put(user.userId, ['ops']);
+    const response = await service.exchange(slim, user.code);
+    expect(await inToken(response, slim)).not.toHaveProperty('groups');
+    expect(await atUserinfo(response)).toMatchObject({ groups: ['ops'] });
     const named = await service.signIn(slim, { scope: ['openid'], claims: { id_token: ['groups'], userinfo: [] } });
     await put(named.userId, ['ops']);
-    const asked = await service.exchange(slim, named.code);
-    expect(await inToken(asked, slim)).toMatchObject({ groups: ['ops'] });
-    expect(await atUserinfo(asked)).not.toHaveProperty('groups');
+    const requested = await service.exchange(slim, named.code);
+    expect(await inToken(requested, slim)).toMatchObject({ groups: ['ops'] });
+    expect(await atUserinfo(requested)).not.toHaveProperty('groups');
   });
 });
 
 describe('account claims', () => {
   test('are returned unchanged with the profile scope', async () => {
     const claims = { department: 'Harbour', level: 7, tags: ['a', { b: null }], 'https://example.com/role': 'pilot' };
-    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
-    await put(person.userId, [], claims);
-    const answer = await service.exchange(client, person.code);
-    expect(await inToken(answer)).toMatchObject(claims);
-    expect(await atUserinfo(answer)).toMatchObject(claims);
+    const user = await service.signIn(client, { scope: ['openid', 'profile'] });
+    await put(user.userId, [], claims);
+    const response = await service.exchange(client, user.code);
+    expect(await inToken(response)).toMatchObject(claims);
+    expect(await atUserinfo(response)).toMatchObject(claims);
     const other = await service.signIn(client, { scope: ['openid', 'email'] });
     await put(other.userId, [], claims);
     const without = await service.exchange(client, other.code);
@@ -144,29 +144,29 @@ describe('account claims', () => {
     };
     const named = await service.client({ secret: CLIENT_SECRET, metadata: { userinfo_signed_response_alg: 'RS256' } });
     for (const of of [client, named]) {
-      const person = await service.signIn(of, { scope: ['openid', 'profile'] });
+      const user = await service.signIn(of, { scope: ['openid', 'profile'] });
       const plain = await service.signIn(of, { scope: ['openid', 'profile'] });
       await sql(db.database, 'update users set claims = $2::jsonb where id = $1::uuid', [
-        toUuid(person.userId),
+        toUuid(user.userId),
         JSON.stringify(forged),
       ]);
-      const answer = await service.exchange(of, person.code);
+      const response = await service.exchange(of, user.code);
       const expected = await inToken(await service.exchange(of, plain.code), of);
-      const claims = await inToken(answer, of);
+      const claims = await inToken(response, of);
       expect(Object.keys(claims).toSorted()).toEqual([...Object.keys(expected), 'role'].toSorted());
-      expect(claims).toMatchObject({ sub: person.userId, iss: expected.iss, aud: of, acr: expected['acr'] });
+      expect(claims).toMatchObject({ sub: user.userId, iss: expected.iss, aud: of, acr: expected['acr'] });
       expect(claims['preferred_username']).not.toBe('root');
     }
-    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
+    const user = await service.signIn(client, { scope: ['openid', 'profile'] });
     await sql(db.database, 'update users set claims = $2::jsonb where id = $1::uuid', [
-      toUuid(person.userId),
+      toUuid(user.userId),
       JSON.stringify(forged),
     ]);
-    const shown = await atUserinfo(await service.exchange(client, person.code));
+    const shown = await atUserinfo(await service.exchange(client, user.code));
     expect(Object.keys(shown).toSorted()).toEqual(
       ['name', 'preferred_username', 'role', 'sub', 'updated_at', 'username'].toSorted(),
     );
-    expect(shown['sub']).toBe(person.userId);
+    expect(shown['sub']).toBe(user.userId);
     // Without a display name, `name` is the username.
     expect(shown['name']).toBe(shown['preferred_username']);
     expect(shown['preferred_username']).not.toBe('root');
@@ -177,12 +177,12 @@ describe('client claims', () => {
   test('apply to all users of the client, below account claims, and not to dynamic clients', async () => {
     const metadata = { claims: { tenant: 'acme', role: 'viewer', sub: 'forged' } };
     const configured = await service.client({ secret: CLIENT_SECRET, isStatic: true, metadata });
-    const person = await service.signIn(configured, { scope: ['openid', 'profile'] });
-    await put(person.userId, [], { role: 'editor' });
-    const answer = await service.exchange(configured, person.code);
-    const expected = { tenant: 'acme', role: 'editor', sub: person.userId };
-    expect(await inToken(answer, configured)).toMatchObject(expected);
-    expect(await atUserinfo(answer)).toMatchObject(expected);
+    const user = await service.signIn(configured, { scope: ['openid', 'profile'] });
+    await put(user.userId, [], { role: 'editor' });
+    const response = await service.exchange(configured, user.code);
+    const expected = { tenant: 'acme', role: 'editor', sub: user.userId };
+    expect(await inToken(response, configured)).toMatchObject(expected);
+    expect(await atUserinfo(response)).toMatchObject(expected);
     const registered = await service.client({ secret: CLIENT_SECRET, isStatic: false, metadata });
     const other = await service.signIn(registered, { scope: ['openid', 'profile'] });
     const plain = await service.exchange(registered, other.code);
@@ -195,16 +195,16 @@ describe('an ID token small enough for headers and cookies', () => {
   const long = (length: number) => Array.from({ length }, (_, index) => `group ${index} `.padEnd(250, 'x'));
 
   test('leaves too many groups to userinfo, with one log line', async () => {
-    const person = await service.signIn(client, { scope: ['openid', 'groups', 'profile'] });
-    await put(person.userId, long(200), { role: 'pilot' });
-    const answer = await service.exchange(client, person.code);
-    expect(member(answer, 'id_token').length).toBeLessThan(8192);
-    const claims = await inToken(answer);
+    const user = await service.signIn(client, { scope: ['openid', 'groups', 'profile'] });
+    await put(user.userId, long(200), { role: 'pilot' });
+    const response = await service.exchange(client, user.code);
+    expect(member(response, 'id_token').length).toBeLessThan(8192);
+    const claims = await inToken(response);
     expect(claims).not.toHaveProperty('groups');
     expect(claims).toMatchObject({ role: 'pilot' });
-    expect((await atUserinfo(answer))['groups']).toHaveLength(200);
+    expect((await atUserinfo(response))['groups']).toHaveLength(200);
     const lines = service.logged('id_token.claims_left_out');
-    expect(lines).toMatchObject([{ level: 'warn', fields: { client, user: person.userId, left_out: 'groups' } }]);
+    expect(lines).toMatchObject([{ level: 'warn', fields: { client, user: user.userId, left_out: 'groups' } }]);
   });
 
   test('then omits account claims, then client claims', async () => {
@@ -214,14 +214,14 @@ describe('an ID token small enough for headers and cookies', () => {
       [client, ['preferred_username']],
       [configured, ['preferred_username']],
     ] as const) {
-      const person = await service.signIn(of, { scope: ['openid', 'profile'] });
-      await put(person.userId, [], { own: 'x'.repeat(8000) });
-      const answer = await service.exchange(of, person.code);
-      expect(member(answer, 'id_token').length).toBeLessThan(8192);
-      const claims = await inToken(answer, of);
+      const user = await service.signIn(of, { scope: ['openid', 'profile'] });
+      await put(user.userId, [], { own: 'x'.repeat(8000) });
+      const response = await service.exchange(of, user.code);
+      expect(member(response, 'id_token').length).toBeLessThan(8192);
+      const claims = await inToken(response, of);
       for (const name of ['own', 'shared']) expect(claims).not.toHaveProperty(name);
       for (const name of expected) expect(claims).toHaveProperty(name);
-      expect(await atUserinfo(answer)).toHaveProperty('own');
+      expect(await atUserinfo(response)).toHaveProperty('own');
     }
   });
 });

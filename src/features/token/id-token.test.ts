@@ -6,7 +6,7 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
   CLIENT_SECRET,
-  type MachineAnswer,
+  type MachineResponse,
   member,
   type SignedIn,
   startOAuthService,
@@ -35,7 +35,7 @@ async function addEmail(userId: UserId): Promise<void> {
   );
 }
 
-async function person(scope: readonly string[], of: ClientId = client): Promise<SignedIn> {
+async function newUser(scope: readonly string[], of: ClientId = client): Promise<SignedIn> {
   const signedIn = await service.signIn(of, { scope, nonce: 'a nonce', user: { displayName: 'Ada Lovelace' } });
   await addEmail(signedIn.userId);
   await sql(db.database, `update users set locale = 'de' where id = $1::uuid`, [toUuid(signedIn.userId)]);
@@ -43,26 +43,26 @@ async function person(scope: readonly string[], of: ClientId = client): Promise<
 }
 
 /** Returns the verified claims of the response's ID token. */
-async function claimsOf(answer: MachineAnswer, audience: ClientId = client): Promise<JWTPayload> {
+async function claimsOf(response: MachineResponse, audience: ClientId = client): Promise<JWTPayload> {
   const { payload } = await jwtVerify(
-    member(answer, 'id_token'),
+    member(response, 'id_token'),
     createLocalJWKSet({ keys: [...service.publicJwks.keys] }),
     { issuer: TEST_ISSUER, audience, currentDate: new Date(service.clock.now()) },
   );
   return payload;
 }
 
-async function userinfo(answer: MachineAnswer): Promise<MachineAnswer['body']> {
-  const headers = { authorization: `Bearer ${member(answer, 'access_token')}` };
+async function userinfo(response: MachineResponse): Promise<MachineResponse['body']> {
+  const headers = { authorization: `Bearer ${member(response, 'access_token')}` };
   return (await service.request('/oauth2/userinfo', { headers })).body;
 }
 
 describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () => {
   test('profile and email return the same as userinfo, without a further statement', async () => {
-    const { code, userId } = await person(['openid', 'profile', 'email']);
-    const answer = await service.exchange(client, code);
+    const { code, userId } = await newUser(['openid', 'profile', 'email']);
+    const response = await service.exchange(client, code);
     expect(service.lastRequest().queries).toBe(2);
-    const claims = await claimsOf(answer);
+    const claims = await claimsOf(response);
     expect(claims).toMatchObject({
       sub: userId,
       preferred_username: `user-${userId.toLowerCase()}`,
@@ -72,7 +72,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       email_verified: true,
     });
     const { body } = await service.request('/oauth2/userinfo', {
-      headers: { authorization: `Bearer ${member(answer, 'access_token')}` },
+      headers: { authorization: `Bearer ${member(response, 'access_token')}` },
     });
     const { username, ...shown } = body;
     expect(username).toBe(shown['preferred_username']);
@@ -90,7 +90,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       ['email', 'email_verified'],
     ],
   ])('the scope %j returns only its own claims', async (scope, expected) => {
-    const { code } = await person(scope);
+    const { code } = await newUser(scope);
     const claims = await claimsOf(await service.exchange(client, code));
     expect(PROFILE.filter((name) => name in claims)).toEqual(expected);
   });
@@ -108,13 +108,13 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       const { code, userId } = await service.signIn(of, { claims, user: { displayName: 'Ada Lovelace' } });
       await addEmail(userId);
       await sql(db.database, `update users set locale = 'de' where id = $1::uuid`, [toUuid(userId)]);
-      const answer = await service.exchange(of, code);
+      const response = await service.exchange(of, code);
       expect(service.lastRequest().queries).toBe(2);
-      const inToken = await claimsOf(answer, of);
+      const inToken = await claimsOf(response, of);
       expect(PROFILE.filter((name) => name in inToken)).toEqual(['name', 'email']);
       const shown = { sub: userId, username: expect.any(String), email_verified: true, locale: 'de' };
-      expect(await userinfo(answer)).toEqual(shown);
-      const refreshed = await service.refresh(of, member(answer, 'refresh_token'));
+      expect(await userinfo(response)).toEqual(shown);
+      const refreshed = await service.refresh(of, member(response, 'refresh_token'));
       expect(await userinfo(refreshed)).toEqual(shown);
       const renewed = await claimsOf(refreshed, of);
       expect(PROFILE.filter((name) => name in renewed)).toEqual(['name', 'email']);
@@ -123,7 +123,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
 
   test('id_token_claims: false moves them to userinfo', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
-    const { code } = await person(['openid', 'profile', 'email'], slim);
+    const { code } = await newUser(['openid', 'profile', 'email'], slim);
     const claims = await claimsOf(await service.exchange(slim, code), slim);
     expect(PROFILE.filter((name) => name in claims)).toEqual([]);
   });
@@ -132,13 +132,13 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
 describe('updated_at (OpenID Connect Core 5.1)', () => {
   test('is the creation time of the account, until a profile claim changes', async () => {
     const { code, userId } = await service.signIn(client, { scope: ['openid', 'profile'] });
-    const answer = await service.exchange(client, code);
+    const response = await service.exchange(client, code);
     const made = Math.floor(service.clock.now() / 1000);
-    expect(await userinfo(answer)).toMatchObject({ updated_at: made });
-    expect(await claimsOf(answer)).toMatchObject({ updated_at: made });
+    expect(await userinfo(response)).toMatchObject({ updated_at: made });
+    expect(await claimsOf(response)).toMatchObject({ updated_at: made });
     const user = [toUuid(userId)];
     await sql(db.database, 'update users set can_request_admin = true, locale = locale where id = $1::uuid', user);
-    expect(await userinfo(answer)).toMatchObject({ updated_at: made });
+    expect(await userinfo(response)).toMatchObject({ updated_at: made });
     for (const change of [`display_name = 'Ada'`, `locale = 'fr'`, `username = 'ada-' || username`]) {
       await sql(db.database, `update users set updated_at = null where id = $1::uuid`, user);
       await sql(db.database, `update users set ${change} where id = $1::uuid`, user);
@@ -147,21 +147,21 @@ describe('updated_at (OpenID Connect Core 5.1)', () => {
         'select floor(extract(epoch from updated_at))::float8 as now from users where id = $1::uuid and updated_at is not null',
         user,
       );
-      expect(await userinfo(answer), change).toMatchObject({ updated_at: row?.now ?? 'a time' });
+      expect(await userinfo(response), change).toMatchObject({ updated_at: row?.now ?? 'a time' });
     }
   });
 });
 
 describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
   test('repeats the sign-in claims of the first one, without nonce, in the two statements of every refresh', async () => {
-    const { code, userId } = await person(['openid', 'profile', 'email']);
+    const { code, userId } = await newUser(['openid', 'profile', 'email']);
     const first = await service.exchange(client, code);
     const former = await claimsOf(first);
     service.clock.advanceSeconds(30);
     await sql(db.database, `update users set display_name = 'Countess' where id = $1::uuid`, [toUuid(userId)]);
-    const answer = await service.refresh(client, member(first, 'refresh_token'));
+    const response = await service.refresh(client, member(first, 'refresh_token'));
     expect(service.lastRequest().queries).toBe(2);
-    const claims = await claimsOf(answer);
+    const claims = await claimsOf(response);
     for (const name of ['iss', 'sub', 'aud', 'auth_time', 'acr', 'amr', 'sid', 'email', 'preferred_username']) {
       expect(claims[name], name).toEqual(former[name]);
       expect(claims[name], name).toBeDefined();
@@ -169,11 +169,11 @@ describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
     expect(claims).toMatchObject({ iat: Math.floor(service.clock.now() / 1000), name: 'Countess' });
     expect(claims).not.toHaveProperty('nonce');
     expect(claims).not.toHaveProperty('c_hash');
-    expect(claims['at_hash']).toBe(sha256(member(answer, 'access_token')).subarray(0, 16).toString('base64url'));
+    expect(claims['at_hash']).toBe(sha256(member(response, 'access_token')).subarray(0, 16).toString('base64url'));
   });
 
   test('is also in a repeated response that was lost', async () => {
-    const { code } = await person(['openid']);
+    const { code } = await newUser(['openid']);
     const first = await service.exchange(client, code);
     await service.refresh(client, member(first, 'refresh_token'));
     const repeated = await service.refresh(client, member(first, 'refresh_token'));
@@ -189,12 +189,12 @@ describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
       ['openid', 'urn:chat:client:api:*'],
       'openid',
     ],
-  ])('is omitted when %s', async (_, scope, asked) => {
-    const { code } = await person(scope);
+  ])('is omitted when %s', async (_, scope, requested) => {
+    const { code } = await newUser(scope);
     const first = await service.exchange(client, code);
-    const fields: Record<string, string> = asked === undefined ? {} : { scope: asked };
-    const answer = await service.refresh(client, member(first, 'refresh_token'), fields);
-    expect(answer.status).toBe(200);
-    expect(answer.body).not.toHaveProperty('id_token');
+    const fields: Record<string, string> = requested === undefined ? {} : { scope: requested };
+    const response = await service.refresh(client, member(first, 'refresh_token'), fields);
+    expect(response.status).toBe(200);
+    expect(response.body).not.toHaveProperty('id_token');
   });
 });

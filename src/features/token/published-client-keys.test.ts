@@ -8,12 +8,12 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 
 const clock = new FakeClock();
 let published: readonly unknown[] | undefined;
-let asked = 0;
+let requested = 0;
 
 const db = await sharedByTests(createTestDatabase());
 const peer = await sharedByTests(
   startHttpsPeer((_request, response) => {
-    asked += 1;
+    requested += 1;
     response.writeHead(published === undefined ? 503 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ keys: published }));
   }),
@@ -34,12 +34,12 @@ test('finds a key replaced under the same kid, with at most one request a minute
   published = [former.publicJwk];
   expect(await ask(former)).toBe(200);
   published = [next.publicJwk];
-  const before = asked;
-  expect([await ask(next), asked]).toEqual([401, before]);
+  const before = requested;
+  expect([await ask(next), requested]).toEqual([401, before]);
   clock.advanceSeconds(60);
-  expect([await ask(next), asked]).toEqual([200, before + 1]);
+  expect([await ask(next), requested]).toEqual([200, before + 1]);
   clock.advanceSeconds(60);
-  expect([await ask(former), await ask(former), await ask(former), asked]).toEqual([401, 401, 401, before + 2]);
+  expect([await ask(former), await ask(former), await ask(former), requested]).toEqual([401, 401, 401, before + 2]);
   published = undefined;
   clock.advanceSeconds(60);
 });
@@ -66,10 +66,10 @@ test('supports key rotation of a client with a jwks_uri', { timeout: 30_000 }, a
   published = [former.publicJwk, next.publicJwk];
   expect((await ask(next)).status).toBe(401);
   clock.advanceSeconds(60);
-  const before = asked;
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(next)));
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-  expect(asked).toBe(before + 1);
+  const before = requested;
+  const responses = await Promise.all(Array.from({ length: 10 }, () => ask(next)));
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect(requested).toBe(before + 1);
 
   published = undefined;
   clock.advanceSeconds(3600);

@@ -4,7 +4,7 @@ import type { ApprovedGrantRow, PresentedGrantRow } from '#domain/authorizations
 import type { Client } from '#domain/clients/client.ts';
 import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { prepareRedemption, type RedeemingDevice, type Redemption } from '#domain/oauth-sessions/open-session.ts';
-import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { bindingKey, type ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import type { Redeeming, RedeemOutcome } from '#domain/oauth-sessions/redeem.ts';
 import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
 import { userFacts } from '#domain/records/user-facts.ts';
@@ -58,7 +58,7 @@ interface PassedGrant<Row extends ApprovedGrantRow> {
   readonly row: Row;
   /** Resources named in the token request. */
   readonly resources: readonly string[];
-  readonly provenKey: ProvenKey | undefined;
+  readonly provenKey: ProofKey | undefined;
   /** Milliseconds since the epoch. */
   readonly presentedAt: number;
   /** For the ID token, like the next two: claims that the client requested individually. */
@@ -85,8 +85,8 @@ export async function redeemGrant<Row extends ApprovedGrantRow>(
   grant: PassedGrant<Row>,
 ): Promise<Redeemed> {
   const { settings } = deps;
-  const { row, provenKey } = grant;
-  const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
+  const { row, provenKey: proofKey } = grant;
+  const key = bindingKey(deps.scopeRules, client, row.scope, proofKey);
   const target = tokenTarget(deps, client, row, grant.resources, key);
   const redeeming = {
     row,
@@ -99,7 +99,7 @@ export async function redeemGrant<Row extends ApprovedGrantRow>(
       // Signed before anything is written, so that a failing key does not cost the client its code.
       const accessToken = await accessTokenOf(deps, client, redemption);
       const idToken = await idTokenOf(deps, client, redemption, accessToken, grant);
-      await provenKey?.consume();
+      await proofKey?.consume();
       return { redemption, accessToken, idToken };
     },
   };

@@ -1,5 +1,5 @@
 import type { Client } from '#domain/clients/client.ts';
-import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { bindingKey, type ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { type Refreshed, type RefreshOutcome, refresh } from '#domain/oauth-sessions/refresh.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -28,7 +28,7 @@ async function refreshTokens(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  provenKey: ProvenKey | undefined,
+  proofKey: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const requested = form.get('scope');
   const now = deps.clock.now();
@@ -40,8 +40,8 @@ async function refreshTokens(
       narrowScope: (granted) =>
         requested === undefined ? granted : narrow(deps.scopeRules, client, requested, granted),
       resources: deps.resourceRules.spelled(form.all('resource')),
-      provenKey,
-      bindingKey: (granted) => bindingKey(deps.scopeRules, client, granted, provenKey),
+      provenKey: proofKey,
+      bindingKey: (granted) => bindingKey(deps.scopeRules, client, granted, proofKey),
       address: context.clientAddress,
       userAgent: context.userAgent,
       syncsDevices: deps.homeserver.isConnected,

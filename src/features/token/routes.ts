@@ -63,19 +63,19 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        const answer = authentication.act(context, form, async (client, database) => {
+        const response = authentication.act(context, form, async (client, database) => {
           const grant = grantOf(offered, form, client);
-          const provenKey = await proofs.ofTokenRequest(context, PATH, client);
-          const answer = await grant.answer(
+          const proofKey = await proofs.ofTokenRequest(context, PATH, client);
+          const result = await grant.answer(
             database === core.database ? deps : { ...deps, database },
             context,
             form,
             client,
-            provenKey,
+            proofKey,
           );
-          return provenKey === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
+          return proofKey === undefined || result === 'client-changed' ? result : proofs.withNonce(result);
         });
-        return await (metrics === undefined ? answer : countResult(answer, (result) => countRequest(form, result)));
+        return await (metrics === undefined ? response : countResult(response, (result) => countRequest(form, result)));
       },
     },
   ];

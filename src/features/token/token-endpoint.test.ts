@@ -24,36 +24,40 @@ afterAll(async () => {
 
 describe('token endpoint', () => {
   test('rejects a body other than a form as invalid_request', async () => {
-    const answer = await service.request('/oauth2/token', {
+    const response = await service.request('/oauth2/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: basic(client, CLIENT_SECRET) },
       body: '{"grant_type":"client_credentials"}',
     });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test('ignores parameters in the query string', async () => {
-    const answer = await service.post('/oauth2/token?grant_type=client_credentials', {}, basic(client, CLIENT_SECRET));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const response = await service.post(
+      '/oauth2/token?grant_type=client_credentials',
+      {},
+      basic(client, CLIENT_SECRET),
+    );
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test.each(['password', 'implicit', 'urn:ietf:params:oauth:grant-type:jwt-bearer', '__proto__'])(
     'rejects the grant type %s as unsupported (R-19)',
     async (grantType) => {
-      const answer = await service.post('/oauth2/token', { grant_type: grantType }, basic(client, CLIENT_SECRET));
-      expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+      const response = await service.post('/oauth2/token', { grant_type: grantType }, basic(client, CLIENT_SECRET));
+      expect(response).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
     },
   );
 
   test('rejects a grant type that the client is not registered for as unauthorized_client', async () => {
     const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { grant_types: ['authorization_code'] } });
-    const answer = await service.refresh(narrow, 'mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1');
-    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+    const response = await service.refresh(narrow, 'mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1');
+    expect(response).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 
   test('allows browser code of any origin to call it and read its errors', async () => {
-    const answer = await service.post('/oauth2/token', {});
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await service.post('/oauth2/token', {});
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 });
 
@@ -62,20 +66,20 @@ describe('token endpoint: client_credentials', () => {
     await service.post('/oauth2/token', { grant_type: 'client_credentials', ...fields }, basic(id, CLIENT_SECRET));
 
   test('issues only an access token to a confidential client, in one statement', async () => {
-    const answer = await issue(client);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 300 });
+    const response = await issue(client);
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 300 });
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${client}` });
-    const introspected = await service.introspect(member(answer, 'access_token'));
+    const introspected = await service.introspect(member(response, 'access_token'));
     expect(introspected.body).toMatchObject({ active: true, client_id: client, sub: client });
     expect(introspected.body).not.toHaveProperty('username');
     expect(introspected.body).not.toHaveProperty('scope');
   });
 
   test('drops offline_access, and grants openid without effect', async () => {
-    const answer = await issue(client, { scope: 'openid offline_access' });
-    expect(answer.body).toMatchObject({ scope: 'openid' });
-    expect(answer.body).not.toHaveProperty('id_token');
+    const response = await issue(client, { scope: 'openid offline_access' });
+    expect(response.body).toMatchObject({ scope: 'openid' });
+    expect(response.body).not.toHaveProperty('id_token');
   });
 
   test.each([
@@ -107,8 +111,8 @@ describe('token endpoint: client_credentials', () => {
 
   test('rejects a public client as unauthorized_client (RFC 6749 4.4)', async () => {
     const open = await service.client({});
-    const answer = await service.post('/oauth2/token', { grant_type: 'client_credentials', client_id: open });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+    const response = await service.post('/oauth2/token', { grant_type: 'client_credentials', client_id: open });
+    expect(response).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
   });
 });
 
@@ -119,9 +123,9 @@ describe('token endpoint: refresh_token', () => {
   };
 
   test('returns a new pair without an ID token for a chat client', async () => {
-    const answer = await service.refresh(client, await signedIn());
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.body).sort()).toEqual([
+    const response = await service.refresh(client, await signedIn());
+    expect(response.status).toBe(200);
+    expect(Object.keys(response.body).sort()).toEqual([
       'access_token',
       'expires_in',
       'refresh_token',
@@ -167,9 +171,9 @@ describe('token endpoint: refresh_token', () => {
     const { code } = await service.signIn(narrow, { scope: ['openid'] });
     let refreshToken = member(await service.exchange(narrow, code), 'refresh_token');
     for (const scope of ['openid email', 'openid offline groups urn:example:unknown']) {
-      const answer = await service.refresh(narrow, refreshToken, { scope });
-      expect(answer).toMatchObject({ status: 200, body: { scope: 'openid' } });
-      refreshToken = member(answer, 'refresh_token');
+      const response = await service.refresh(narrow, refreshToken, { scope });
+      expect(response).toMatchObject({ status: 200, body: { scope: 'openid' } });
+      refreshToken = member(response, 'refresh_token');
     }
     for (const scope of ['openid profile', 'groups', 'email', 'openid "']) {
       expect(await service.refresh(narrow, refreshToken, { scope })).toMatchObject({
@@ -198,9 +202,9 @@ describe('token endpoint: refresh_token', () => {
     const { code } = await service.signIn(client);
     const accessToken = member(await service.exchange(client, code), 'access_token');
     const text = { 'an access token': accessToken, nothing: '' }[what] ?? 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M';
-    const answer = await service.refresh(client, text);
-    expect(answer.status).toBe(400);
-    expect(answer.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
+    const response = await service.refresh(client, text);
+    expect(response.status).toBe(400);
+    expect(response.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
   });
 });
 
@@ -214,23 +218,23 @@ test.each([
   const accessToken = member(await service.exchange(client, code), 'access_token');
   const unknown = '&audience=x&audience=y&prompt=none&acr_values=1&foo[]=1&foo[]=2&__proto__=x&state=%F0%9F%99%82';
   const body = `${form}${isClient ? '' : accessToken}${unknown}`;
-  const answer = await service.post(path, body, isClient ? basic(client, CLIENT_SECRET) : undefined);
-  expect(answer.status).toBe(200);
+  const response = await service.post(path, body, isClient ? basic(client, CLIENT_SECRET) : undefined);
+  expect(response.status).toBe(200);
 });
 
 test('logs no token, code or secret that the endpoint received or issued (security 3.8)', async () => {
   const { code } = await service.signIn(client, { scope: ['openid'] });
-  const answer = await service.exchange(client, code);
-  await service.introspect(member(answer, 'access_token'));
+  const response = await service.exchange(client, code);
+  await service.introspect(member(response, 'access_token'));
   const text = service.lines.join('\n') + JSON.stringify(service.logged('auth.refused'));
-  for (const secret of [code, CLIENT_SECRET, member(answer, 'access_token'), member(answer, 'refresh_token')]) {
+  for (const secret of [code, CLIENT_SECRET, member(response, 'access_token'), member(response, 'refresh_token')]) {
     expect(text).not.toContain(secret);
   }
 });
 
 test('writes session activity in batches, outside of any request', async () => {
   const { code } = await service.signIn(client);
-  const answer = await service.exchange(client, code);
+  const response = await service.exchange(client, code);
   await service.activity.flush();
   const [row] = await sql<{ seen: boolean; ip: string }>(
     db.database,
@@ -238,6 +242,6 @@ test('writes session activity in batches, outside of any request', async () => {
        from oauth2_sessions s join oauth2_access_tokens a on a.session_id = s.id order by a.id desc limit 1`,
     [new Date(service.clock.now())],
   );
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(row).toEqual({ seen: true, ip: '127.0.0.1' });
 });

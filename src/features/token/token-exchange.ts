@@ -4,7 +4,7 @@ import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { type Actor, withActor } from '#domain/oauth-sessions/actor.ts';
 import { exchangeToken } from '#domain/oauth-sessions/exchange-token.ts';
 import { findSubject, type PresentedSubject, type SubjectRow } from '#domain/oauth-sessions/find-subject-token.ts';
-import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import type { ProofKey } from '#domain/oauth-sessions/proof-key.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
@@ -39,7 +39,7 @@ async function exchangeForToken(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-  provenKey: ProvenKey | undefined,
+  proofKey: ProofKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const rights = client.tokenExchange;
   if (rights === undefined) throw new LatchkeyError('unauthorized_client');
@@ -52,7 +52,7 @@ async function exchangeForToken(
   const subject = await findSubject(deps.database, client, presented, deps.settings, now);
   if (subject === 'client-changed') return subject;
   requireSubject(deps, client, rights, presented, subject);
-  if (subject.dpop_jkt !== null && subject.dpop_jkt !== provenKey?.thumbprint) {
+  if (subject.dpop_jkt !== null && subject.dpop_jkt !== proofKey?.thumbprint) {
     throw refusal(
       deps,
       client,
@@ -60,13 +60,17 @@ async function exchangeForToken(
       'The subject_token is bound to a key: a DPoP proof with this key is required.',
     );
   }
-  const actor = await readActor(deps, client, form, rights, { before: subject.act ?? undefined, provenKey, now });
+  const actor = await readActor(deps, client, form, rights, {
+    before: subject.act ?? undefined,
+    provenKey: proofKey,
+    now,
+  });
   if (actor === 'client-changed') return actor;
   const resources = targetOf(deps, client, form, rights, subject);
   const { scope, sessionScope } = scopeOf(deps, client, form, rights, subject, resources);
   await requirePolicy(deps, context, client, subject, scope);
-  await provenKey?.consume();
-  const target = { resources, scope, key: provenKey?.thumbprint };
+  await proofKey?.consume();
+  const target = { resources, scope, key: proofKey?.thumbprint };
   const { clientAddress: address, userAgent } = context;
   const exchange = { client, subject, actor, target, sessionScope, endsAt: presented.endsAt, address, userAgent };
   const token = await exchangeToken(deps.database, exchange, deps.settings, now);
@@ -151,9 +155,9 @@ async function readActor(
   { impersonation }: TokenExchangeRights,
   {
     before,
-    provenKey,
+    provenKey: proofKey,
     now,
-  }: { readonly before: Actor | undefined; readonly provenKey: ProvenKey | undefined; readonly now: number },
+  }: { readonly before: Actor | undefined; readonly provenKey: ProofKey | undefined; readonly now: number },
 ): Promise<Actor | 'client-changed' | undefined> {
   const token = form.get('actor_token');
   const type = form.get('actor_token_type');
@@ -166,8 +170,8 @@ async function readActor(
     const presented = { kind: 'access-token', tokenHash: accessTokenHash(deps, token) } as const;
     const found = await findSubject(deps.database, client, presented, deps.settings, now);
     if (found === 'client-changed') return found;
-    const isProven = found?.dpop_jkt === null || found?.dpop_jkt === provenKey?.thumbprint;
-    if (found?.caller_admits !== true || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
+    const isVerified = found?.dpop_jkt === null || found?.dpop_jkt === proofKey?.thumbprint;
+    if (found?.caller_admits !== true || !isVerified || fromUuid<'client'>(found.client_id) !== client.id) {
       throw refusal(deps, client, 'actor_token', 'The actor_token is not an active access token of this client.');
     }
     userId = found.user_id;
@@ -189,15 +193,15 @@ function targetOf(
   subject: SubjectRow,
 ): readonly string[] {
   const configured = new Map(audiences.map((audience) => [comparable(audience), audience]));
-  const asked = [...form.all('audience'), ...form.all('resource')];
-  const targets = [...new Set(asked.map((one) => configured.get(comparable(one))))];
+  const requested = [...form.all('audience'), ...form.all('resource')];
+  const targets = [...new Set(requested.map((one) => configured.get(comparable(one))))];
   const known = targets.filter((one) => one !== undefined);
   if (known.length < targets.length || known.length > MAX_RESOURCES) {
     const description = `audience and resource must be at most ${MAX_RESOURCES} of those configured for this client.`;
-    throw refusal(deps, client, 'target', description, 'invalid_target', undefined, valuesForLog(asked));
+    throw refusal(deps, client, 'target', description, 'invalid_target', undefined, valuesForLog(requested));
   }
   if (deps.resourceRules.formatOf(known) === 'mixed') {
-    throw refusal(deps, client, 'target', MIXED_FORMATS, 'invalid_target', undefined, valuesForLog(asked));
+    throw refusal(deps, client, 'target', MIXED_FORMATS, 'invalid_target', undefined, valuesForLog(requested));
   }
   // A token for specific resource servers must not become a token for all.
   if (known.length === 0 && subject.resources.length > 0) {
@@ -228,12 +232,12 @@ function scopeOf(
   );
   const text = form.get('scope');
   if (text === undefined) return { scope: most, sessionScope };
-  const asked = parseScope(text);
-  if (asked === undefined || !asked.every((scope) => most.includes(scope))) {
+  const requested = parseScope(text);
+  if (requested === undefined || !requested.every((scope) => most.includes(scope))) {
     const description = 'The scope exceeds the scope of the subject_token or the scopes that this client may exchange.';
     throw refusal(deps, client, 'scope', description, 'invalid_scope');
   }
-  return { scope: asked, sessionScope };
+  return { scope: requested, sessionScope };
 }
 
 /** The configuration allows only these kinds. A scope may have changed its kind since it was granted. */

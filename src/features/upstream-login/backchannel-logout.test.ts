@@ -73,7 +73,7 @@ afterEach(async () => {
   await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
 });
 
-let people = 0;
+let users = 0;
 
 interface SignedIn {
   readonly userId: string;
@@ -82,10 +82,10 @@ interface SignedIn {
   readonly browser: Browser;
 }
 
-async function person(providerId: string) {
-  people += 1;
-  const sub = `subject ${people}`;
-  const userId = await service.registerUser(`person${people}`, PASSWORD);
+async function newUser(providerId: string) {
+  users += 1;
+  const sub = `subject ${users}`;
+  const userId = await service.registerUser(`person${users}`, PASSWORD);
   await linkAccount(service.database, { providerId, userId, subject: sub });
   return { userId, sub };
 }
@@ -100,7 +100,7 @@ async function atLastButton(providerId: string, of: UpstreamPeer, sub: string, s
 }
 
 async function signedIn(providerId: string = ID, of = peer): Promise<SignedIn> {
-  return await signInAgain({ ...(await person(providerId)) }, providerId, of);
+  return await signInAgain({ ...(await newUser(providerId)) }, providerId, of);
 }
 
 async function signInAgain(who: { userId: string; sub: string }, providerId: string = ID, of = peer) {
@@ -193,9 +193,9 @@ describe('a logout token from the provider (check 25)', () => {
     const told = await refreshToken(one.browser, TOLD_CLIENT_ID, 'openid offline_access');
     const chatClient = await chatSession(one);
     const elsewhereInChat = await chatSession(elsewhere);
-    const answer = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid }), { id });
-    expect([answer.status, await answer.text()]).toEqual([200, '']);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid }), { id });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await isSignedIn(one)).toBe(browser);
     expect(await isRefreshed(CLIENT_ID, plain)).toBe(apps);
     expect(await isRefreshed(TOLD_CLIENT_ID, told)).toBe(apps);
@@ -266,7 +266,7 @@ describe('a logout token from the provider (check 25)', () => {
   });
 
   test('cancels a sign-in waiting for its last button', async () => {
-    const { userId, sub } = await person(ID);
+    const { userId, sub } = await newUser(ID);
     const sid = randomUUID();
     const browser = await atLastButton(ID, peer, sub, sid);
     await sendToken(await logoutToken({ sub, sid }));
@@ -278,12 +278,12 @@ describe('a logout token from the provider (check 25)', () => {
 
   test('leaves no session when the last button is pressed concurrently', async () => {
     for (let round = 0; round < 40; round += 1) {
-      const who = await person(ID);
+      const who = await newUser(ID);
       const sid = randomUUID();
       const browser = await atLastButton(ID, peer, who.sub, sid);
       const logout = await logoutToken({ sid });
-      const [, answer] = await Promise.all([browser.submit(), sendToken(logout, { to: second })]);
-      expect(answer.status).toBe(200);
+      const [, response] = await Promise.all([browser.submit(), sendToken(logout, { to: second })]);
+      expect(response.status).toBe(200);
       expect(await isSignedIn({ ...who, sid, browser })).toBe(false);
       await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
     }
@@ -303,10 +303,10 @@ describe('a logout token from the provider (check 25)', () => {
   test('needs no cookie or form token, is unreadable to other origins, and takes six statements', async () => {
     const one = await signedIn();
     const text = await logoutToken({ sub: one.sub });
-    const answer = await sendToken(text, { headers: { origin: 'https://evil.example' } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
-    expect(answer.headers.getSetCookie()).toEqual([]);
+    const response = await sendToken(text, { headers: { origin: 'https://evil.example' } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    expect(response.headers.getSetCookie()).toEqual([]);
     const line = service.requestLines().findLast(({ path }) => path.includes('backchannel-logout'));
     expect(line?.requester).toBeUndefined();
     expect(line?.queries).toBeLessThanOrEqual(6);
@@ -347,10 +347,10 @@ describe('an invalid logout token (check 25, S-113)', () => {
   test.each(wrong)('%s', async (_, claims) => {
     const one = await signedIn();
     const before = service.logLines().length;
-    const answer = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid, ...claims }));
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid, ...claims }));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await isSignedIn(one)).toBe(true);
     const lines = service.logLines().slice(before);
     expect(lines.filter((line) => line.includes('upstream.failed'))).toHaveLength(1);
@@ -375,14 +375,14 @@ describe('an invalid logout token (check 25, S-113)', () => {
 
   test.each(forged)('%s', async (_, make) => {
     const one = await signedIn();
-    const answer = await sendToken(await make(one.sub));
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+    const response = await sendToken(await make(one.sub));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
     expect(await isSignedIn(one)).toBe(true);
   });
 
   test('an ID token of the sign-in itself (S-36)', async () => {
-    const { userId, sub } = await person(ID);
+    const { userId, sub } = await newUser(ID);
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get(`/upstream/authorize/${ID}`);
     let idToken = '';
@@ -403,8 +403,8 @@ describe('an invalid logout token (check 25, S-113)', () => {
     ['one among other fields alone', 'id_token=a'],
   ])('a body with %s of it', async (_, body) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const answer = await send(body, { headers });
-    expect([answer.status, (await answer.json()).error]).toEqual([400, 'invalid_request']);
+    const response = await send(body, { headers });
+    expect([response.status, (await response.json()).error]).toEqual([400, 'invalid_request']);
   });
 
   test('a body other than a form', async () => {
@@ -414,12 +414,12 @@ describe('an invalid logout token (check 25, S-113)', () => {
   });
 
   test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is not a provider', async (id) => {
-    const answer = await sendToken(await logoutToken({ sub: 'x' }), { id });
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await sendToken(await logoutToken({ sub: 'x' }), { id });
+    expect([response.status, await response.json()]).toEqual([
       404,
       { error: 'invalid_request', error_description: expect.any(String) },
     ]);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store');
     // The provider is checked before the body (browser-flows 8.8).
     expect((await send('no form', { id })).status).toBe(404);
   });
@@ -432,8 +432,8 @@ describe('a jti', () => {
     expect((await sendToken(text)).status).toBe(200);
     const two = await signInAgain(one);
     for (const to of [service, second]) {
-      const answer = await sendToken(text, { to });
-      expect([answer.status, (await answer.json()).error]).toEqual([400, 'invalid_request']);
+      const response = await sendToken(text, { to });
+      expect([response.status, (await response.json()).error]).toEqual([400, 'invalid_request']);
     }
     expect(await isSignedIn(two)).toBe(true);
   });
@@ -441,10 +441,10 @@ describe('a jti', () => {
   test('is accepted once for concurrent requests on two instances (S-100)', async () => {
     for (let round = 0; round < 25; round += 1) {
       const text = await logoutToken({ sub: 'x' });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, (_, index) => sendToken(text, { to: index % 2 === 0 ? service : second })),
       );
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
       await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
     }
   });
@@ -477,8 +477,8 @@ describe('a jti', () => {
 describe('availability', () => {
   test("allows 10 a second per provider; rejected tokens do not use up the provider's limit", async () => {
     const statuses = async (count: number, text: () => Promise<string>, id: string = ID) => {
-      const answers = await Promise.all(Array.from({ length: count }, async () => sendToken(await text(), { id })));
-      return answers.map(({ status }) => status);
+      const responses = await Promise.all(Array.from({ length: count }, async () => sendToken(await text(), { id })));
+      return responses.map(({ status }) => status);
     };
     const garbage = await statuses(40, async () => 'a.b.c');
     expect(garbage.filter((status) => status === 400).length).toBeGreaterThanOrEqual(10);
@@ -495,8 +495,8 @@ describe('availability', () => {
 
   async function sendUntilLimited() {
     for (;;) {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => sendToken('a.b.c')));
-      const limited = answers.find(({ status }) => status === 429);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => sendToken('a.b.c')));
+      const limited = responses.find(({ status }) => status === 429);
       if (limited !== undefined) return limited;
     }
   }
@@ -517,12 +517,12 @@ describe('availability', () => {
       peer.handlers.set('/keys', (_request, response) => response.writeHead(500).end());
       const text = await logoutToken({ sub: 'x' });
       for (const id of [ID, OTHER_ID]) {
-        const answer = await sendToken(text, { id, to: fresh });
-        expect([answer.status, await answer.json()]).toEqual([
+        const response = await sendToken(text, { id, to: fresh });
+        expect([response.status, await response.json()]).toEqual([
           503,
           { error: 'temporarily_unavailable', error_description: expect.any(String) },
         ]);
-        expect(answer.headers.get('retry-after')).toBe('60');
+        expect(response.headers.get('retry-after')).toBe('60');
       }
     } finally {
       await fresh.stop();

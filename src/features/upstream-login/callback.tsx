@@ -4,7 +4,7 @@ import { accountNameOf, subjectOf } from '#domain/upstream/claim-templates.ts';
 import { completeAuthorization } from '#domain/upstream/complete-authorization.ts';
 import { isFreshlyAuthenticated } from '#domain/upstream/fresh-authentication.ts';
 import { groupsOf } from '#domain/upstream/import-groups.ts';
-import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
+import { receiveResponse } from '#domain/upstream/receive-response.ts';
 import { requestClaims } from '#domain/upstream/request-claims.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
@@ -12,7 +12,7 @@ import { foreignText } from '#platform/base/foreign-text.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { countCallback, type TakenAnswer } from './count-results.ts';
+import { countCallback, type TakenResponse } from './count-results.ts';
 import { RepostPage } from './upstream.page.tsx';
 
 /** Name of a field in the form that repeats a provider's POST. */
@@ -34,10 +34,14 @@ const MAX_EXTRA_BYTES = 8 * 1024;
 export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const provider = deps.upstream.providers.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: deps.urls.login() });
-  return await countCallback(provider.id, takeAnswer(deps, context, provider));
+  return await countCallback(provider.id, takeResponse(deps, context, provider));
 }
 
-async function takeAnswer(deps: PageDeps, context: RequestContext, provider: UpstreamProvider): Promise<TakenAnswer> {
+async function takeResponse(
+  deps: PageDeps,
+  context: RequestContext,
+  provider: UpstreamProvider,
+): Promise<TakenResponse> {
   const { clock, config, urls } = deps;
   const isPost = context.method === 'POST';
   const fields = isPost ? await context.readForm() : context.query;
@@ -59,7 +63,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   // Loaded before the response is used up, so that the user can reload the page if the metadata is not available.
   const restartPath = urls.login(entry.action);
   const metadata = error === undefined ? await deps.upstream.metadata.get(provider, { restartPath }) : undefined;
-  const received = await receiveAnswer(deps, { id: entry.id, provider, state: entry.state });
+  const received = await receiveResponse(deps, { id: entry.id, provider, state: entry.state });
   if (!received.ok) throw refuse(`upstream_session_${received.reason}`, entry);
   if (error !== undefined && CANCELLED.has(error)) {
     const notice = deps.notices.field('upstream_cancelled');
@@ -89,12 +93,12 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
     const reauthPath = urls.reauth(entry.action);
     throw new LatchkeyError('upstream_not_reauthenticated', { restartPath: reauthPath });
   }
-  const answer = { ...claims, extraCallbackParameters: extraFields(fields) };
-  const subject = subjectOf(deps, provider, answer);
+  const response = { ...claims, extraCallbackParameters: extraFields(fields) };
+  const subject = subjectOf(deps, provider, response);
   if (subject === undefined) throw refuse('upstream_no_subject', entry);
-  const accountName = accountNameOf(deps, provider, answer);
-  const groups = groupsOf(deps, provider, answer);
-  const completion = { id: entry.id, provider, subject, accountName, groups, answer };
+  const accountName = accountNameOf(deps, provider, response);
+  const groups = groupsOf(deps, provider, response);
+  const completion = { id: entry.id, provider, subject, accountName, groups, answer: response };
   const linkId = await completeAuthorization(deps, completion);
   rememberEntry(context, config.protocolName, clock.now(), { ...entry, linkId });
   return { result: 'success', response: redirect(urls.upstreamLink(linkId)) };

@@ -4,7 +4,7 @@ import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
-import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
+import { type PeerResponse, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const SECRET = 'a secret that both sides know, and nobody else';
 const SHARED = {
@@ -83,10 +83,10 @@ function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-async function signIn(id: string, answer: PeerAnswer, more: Readonly<Record<string, string>> = {}) {
+async function signIn(id: string, response: PeerResponse, more: Readonly<Record<string, string>> = {}) {
   const browser = newBrowser();
   await browser.get(`/upstream/authorize/${id}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', answer, more));
+  return await browser.get(peer.signIn(browser.shown.location ?? '', response, more));
 }
 
 async function linksOf(
@@ -106,8 +106,8 @@ function failures(): readonly string[] {
 
 describe('the subject template', () => {
   test("renders the subject, such as a provider's numeric user ID", async () => {
-    const answered = await signIn(NUMBERED, { idToken: null, userinfo: { id: 583231, login: 'octocat' } });
-    expect(answered.status).toBe(303);
+    const responded = await signIn(NUMBERED, { idToken: null, userinfo: { id: 583231, login: 'octocat' } });
+    expect(responded.status).toBe(303);
     expect(await linksOf(NUMBERED)).toEqual([['583231', '@octocat']]);
   });
 
@@ -123,9 +123,9 @@ describe('the subject template', () => {
     ['has a megabyte', { id: 'x'.repeat(200_000) }],
   ])('creates no account when the subject %s (S-108, S-112)', async (_, userinfo) => {
     const before = await linksOf(NUMBERED);
-    const answered = await signIn(NUMBERED, { idToken: null, userinfo });
-    expect(answered.status).toBe(400);
-    expect(answered.text).toContain('upstream_no_subject');
+    const responded = await signIn(NUMBERED, { idToken: null, userinfo });
+    expect(responded.status).toBe(400);
+    expect(responded.text).toContain('upstream_no_subject');
     expect(await linksOf(NUMBERED)).toEqual(before);
   });
 
@@ -152,8 +152,8 @@ describe('the upstream account name', () => {
     expect(await linksOf(NAMED)).toEqual([[subject, 'old@example.org']]);
     await signIn(NAMED, { claims: { sub: subject, email: 'new@example.org' } });
     expect(await linksOf(NAMED)).toEqual([[subject, 'new@example.org']]);
-    const answered = await signIn(NAMED, { claims: { sub: subject } });
-    expect(answered.status).toBe(303);
+    const responded = await signIn(NAMED, { claims: { sub: subject } });
+    expect(responded.status).toBe(303);
     expect(await linksOf(NAMED)).toEqual([[subject, 'new@example.org']]);
     expect(failures().at(-1)).toContain('attribute=account_name');
   });
@@ -195,8 +195,8 @@ describe("other parameters of the provider's callback", () => {
     const back = new URL(peer.signIn(browser.shown.location ?? '', { claims: { sub: 'second' } }));
     back.searchParams.set('user', user);
     back.searchParams.set('more', 'x'.repeat(200));
-    const answered = await browser.post(back.pathname, back.searchParams);
-    expect(answered.status).toBe(303);
+    const responded = await browser.post(back.pathname, back.searchParams);
+    expect(responded.status).toBe(303);
     expect(await linksOf(CALLED_BACK)).toContainEqual(['second', null]);
   });
 });

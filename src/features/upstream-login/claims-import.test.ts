@@ -326,10 +326,10 @@ describe('whether a provider verified an email address (S-104)', () => {
     ['always', false, true],
     ['always', undefined, true],
     ['never', true, false],
-  ])('%s with email_verified %s: %s', async (set, email_verified, isProven) => {
+  ])('%s with email_verified %s: %s', async (set, email_verified, isVerified) => {
     const browser = await comeBack(`verified ${set}`, { email: `${newName()}@mail.example`, email_verified });
     const { path } = await register(browser, { username: newName() });
-    expect(path).toMatch(isProven ? /^\/$/ : /verify-email$/);
+    expect(path).toMatch(isVerified ? /^\/$/ : /verify-email$/);
   });
 
   test('an address that it forces cannot be replaced by another in the step', async () => {

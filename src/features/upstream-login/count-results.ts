@@ -6,13 +6,16 @@ import type { UpstreamProviderId } from '#vocabulary/ids.ts';
 import { UPSTREAM_CALLBACK_RESULTS, type UpstreamLoginResult } from '#vocabulary/metric-labels.ts';
 
 /** How a provider's response was handled. `result` is undefined if the response will be sent once more. */
-export interface TakenAnswer {
+export interface TakenResponse {
   readonly result: 'cancelled' | 'success' | undefined;
   readonly response: HttpResponse;
 }
 
 /** Counts how a provider's response was handled, and passes the result on unchanged. */
-export async function countCallback(provider: UpstreamProviderId, taking: Promise<TakenAnswer>): Promise<HttpResponse> {
+export async function countCallback(
+  provider: UpstreamProviderId,
+  taking: Promise<TakenResponse>,
+): Promise<HttpResponse> {
   const count = (result: string): void => metrics?.count('latchkey_upstream_callback_total', { provider, result });
   try {
     const { result, response } = await taking;

@@ -6,7 +6,7 @@ import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
-import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
+import { type PeerResponse, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const GITHUB = newId(1);
 const FACEBOOK = newId(2);
@@ -101,9 +101,9 @@ async function begin(id: string): Promise<{ browser: Browser; location: string; 
   return { browser, location, asked: new URL(location).searchParams };
 }
 
-async function signIn(id: string, answer: PeerAnswer): Promise<Shown> {
+async function signIn(id: string, response: PeerResponse): Promise<Shown> {
   const { browser, location } = await begin(id);
-  return await browser.get(peer.signIn(location, answer));
+  return await browser.get(peer.signIn(location, response));
 }
 
 async function linksOf(
@@ -134,8 +134,8 @@ test('GitHub: responds with a form unless JSON is requested, and has numeric use
     response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
     response.end(JSON.stringify({ login: 'octocat', id: 583231, node_id: 'MDQ6', name: 'The Octocat', email: null }));
   });
-  const { browser, location, asked } = await begin(GITHUB);
-  expect([asked.get('scope'), asked.has('nonce'), asked.get('code_challenge_method')]).toEqual([
+  const { browser, location, asked: requested } = await begin(GITHUB);
+  expect([requested.get('scope'), requested.has('nonce'), requested.get('code_challenge_method')]).toEqual([
     'read:user',
     false,
     'S256',
@@ -156,8 +156,8 @@ test('GitHub: an error with status 200 signs nobody in', async () => {
 });
 
 test('Facebook: has keys and ID tokens, but no discovery document', async () => {
-  const { asked } = await begin(FACEBOOK);
-  expect([asked.get('code_challenge_method'), asked.has('nonce')]).toEqual(['S256', true]);
+  const { asked: requested } = await begin(FACEBOOK);
+  expect([requested.get('code_challenge_method'), requested.has('nonce')]).toEqual(['S256', true]);
   const claims = { iss: 'https://www.facebook.com', sub: '10158000000000000', name: 'Ann Lee', jti: 'x' };
   expect((await signIn(FACEBOOK, { claims })).status).toBe(303);
   expect(await linksOf(FACEBOOK)).toEqual([['10158000000000000', 'Ann Lee']]);

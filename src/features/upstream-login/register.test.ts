@@ -6,7 +6,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
-import { type PeerAnswer, startUpstreamPeer } from '#test/support/upstream-peer.ts';
+import { type PeerResponse, startUpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const TOKEN_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
@@ -54,9 +54,9 @@ test('rejects a name taken at the homeserver, and starts nothing while it does n
     await comeBack(browser);
     expect(await browser.submit({ username: 'taken-there' })).toMatchObject({ status: 200, errorCodes: ['exists'] });
     await homeserver.setFault({ kind: 'refuse' });
-    const answer = await browser.submit({ username: 'free-there' });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-    expectCleanPage(answer.body);
+    const response = await browser.submit({ username: 'free-there' });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expectCleanPage(response.body);
     expect(await sql(connected.database, 'select from user_registrations')).toEqual([]);
     await homeserver.setFault(undefined);
     expect((await browser.submit({ username: 'free-there' })).status).toBe(303);
@@ -71,15 +71,18 @@ function newBrowser(at = service): Browser {
 }
 
 /** Shows the page after a new user signed in at the provider. @returns its path */
-async function comeBack(browser: Browser, { id = ID, action = '', answer = newcomer() } = {}): Promise<string> {
+async function comeBack(
+  browser: Browser,
+  { id = ID, action = '', answer: response = newcomer() } = {},
+): Promise<string> {
   await browser.get(`/upstream/authorize/${id}${action}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', answer));
+  await browser.get(peer.signIn(browser.shown.location ?? '', response));
   const path = new URL(browser.shown.location ?? '').pathname;
   await browser.get(path);
   return path;
 }
 
-function newcomer(): PeerAnswer {
+function newcomer(): PeerResponse {
   count += 1;
   return { claims: { sub: `newcomer ${count}` } };
 }
@@ -157,14 +160,14 @@ describe('registering through an upstream provider', () => {
 
   test('allows the user to sign in that way afterwards', async () => {
     const username = newName();
-    const answer = newcomer();
+    const response = newcomer();
     const browser = newBrowser();
-    await comeBack(browser, { answer });
+    await comeBack(browser, { answer: response });
     await registerUpToDisplayName(browser, username);
     await browser.submit({ action: 'skip' });
     await browser.follow();
     const later = newBrowser();
-    await comeBack(later, { answer });
+    await comeBack(later, { answer: response });
     expect(later.shown.text).toContain(`Continue as ${username}`);
     expect((await later.submit()).status).toBe(303);
     expect(lastLine()?.requester).toContain(`(${username})`);

@@ -8,7 +8,7 @@ import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import {
-  type PeerAnswer,
+  type PeerResponse,
   startUpstreamPeer,
   UPSTREAM_SUBJECT,
   type UpstreamPeer,
@@ -70,17 +70,17 @@ function newBrowser(): Browser {
 }
 
 /** Goes to the provider and back. */
-async function signIn(browser: Browser, answer?: PeerAnswer, { id = ID, action = '' } = {}) {
+async function signIn(browser: Browser, response?: PeerResponse, { id = ID, action = '' } = {}) {
   await browser.get(`/upstream/authorize/${id}${action}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', answer));
+  return await browser.get(peer.signIn(browser.shown.location ?? '', response));
 }
 
-let people = 0;
+let users = 0;
 
 /** A user whose account is linked to a separate subject at the provider. */
-async function linkedPerson(id = ID): Promise<{ name: string; subject: string; userId: string }> {
-  people += 1;
-  const name = `person${people}`;
+async function linkedUser(id = ID): Promise<{ name: string; subject: string; userId: string }> {
+  users += 1;
+  const name = `person${users}`;
   const subject = `subject of ${name}`;
   const userId = await service.registerUser(name, PASSWORD);
   await linkAccount(service.database, { providerId: id, userId, subject });
@@ -150,21 +150,21 @@ describe('GET /upstream/authorize/{id}', () => {
 
 describe('a user whose account is linked to the provider (check 19)', () => {
   test('is signed in by the POST alone, and continues to their target', async () => {
-    const { name, subject, userId } = await linkedPerson();
+    const { name, subject, userId } = await linkedUser();
     const browser = newBrowser();
-    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
-    expect(answered.status).toBe(303);
-    expect(answered.location).toMatch(/\/upstream\/link\/\w{26}$/);
+    const responded = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    expect(responded.status).toBe(303);
+    expect(responded.location).toMatch(/\/upstream\/link\/\w{26}$/);
     expect(lastLine()?.requester).toBeUndefined();
 
-    const page = await browser.get(answered.location ?? '');
+    const page = await browser.get(responded.location ?? '');
     expect(page.status).toBe(200);
     expect(page.text).toContain(`Continue as ${name}`);
     expect(page.body).toContain('data-submit-at-once');
     expect(lastLine()?.requester).toBeUndefined();
     expect((await browser.get('/')).text).not.toContain(name);
 
-    await browser.get(answered.location ?? '');
+    await browser.get(responded.location ?? '');
     const done = await browser.submit();
     expect(done.status).toBe(303);
     expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
@@ -179,14 +179,14 @@ describe('a user whose account is linked to the provider (check 19)', () => {
   });
 
   test('takes one token request at the provider, and one, two and one database statements', async () => {
-    const { subject } = await linkedPerson();
+    const { subject } = await linkedUser();
     // Caches the provider's metadata and keys.
     await signIn(newBrowser(), { claims: { sub: subject } });
     const browser = newBrowser();
     const before = peer.tokenRequests.length;
-    const answered = await signIn(browser, { claims: { sub: subject } });
+    const responded = await signIn(browser, { claims: { sub: subject } });
     expect(peer.tokenRequests.length).toBe(before + 1);
-    await browser.get(answered.location ?? '');
+    await browser.get(responded.location ?? '');
     await browser.submit();
     const queries = service
       .requestLines()
@@ -196,7 +196,7 @@ describe('a user whose account is linked to the provider (check 19)', () => {
   });
 
   test('is notified by email of a new browser, but not again for the same one', async () => {
-    const { subject, userId } = await linkedPerson();
+    const { subject, userId } = await linkedUser();
     await sql(
       service.database,
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -229,37 +229,37 @@ describe('a user whose account is linked to the provider (check 19)', () => {
 
   test('sees the page of a locked or deactivated account, and no session is created', async () => {
     for (const state of ['locked', 'deactivated']) {
-      const { subject, userId } = await linkedPerson();
+      const { subject, userId } = await linkedUser();
       const browser = newBrowser();
-      const answered = await signIn(browser, { claims: { sub: subject } });
-      await browser.get(answered.location ?? '');
+      const responded = await signIn(browser, { claims: { sub: subject } });
+      await browser.get(responded.location ?? '');
       const form = browser.shown.forms[0];
       await sql(service.database, `update users set ${state}_at = now() where id = '${uuid(userId)}'`);
       const posted = await browser.post(form?.action ?? '', new URLSearchParams([...(form?.inputs ?? [])]));
       expect(posted.status).toBe(200);
       expect(posted.text).toContain(state);
       expect(lastLine()?.requester).toBeUndefined();
-      expect((await browser.get(answered.location ?? '')).text).toContain(state);
+      expect((await browser.get(responded.location ?? '')).text).toContain(state);
       const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
       expect(rows).toEqual([]);
     }
   });
 
   test('signs in once per callback, however often the form is sent (S-100, S-110)', async () => {
-    const { subject, userId } = await linkedPerson();
+    const { subject, userId } = await linkedUser();
     const browser = newBrowser();
-    const answered = await signIn(browser, { claims: { sub: subject } });
-    await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, { claims: { sub: subject } });
+    await browser.get(responded.location ?? '');
     const form = browser.shown.forms[0];
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', origin: service.address };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         fetch(`${service.address}${form?.action}`, { method: 'POST', headers, body, redirect: 'manual' }),
       ),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 303)).toHaveLength(1);
     // Requests that arrive after the session was opened find no pending sign-in.
     for (const status of statuses) expect([303, 404, 409]).toContain(status);
@@ -272,19 +272,19 @@ describe('a user without an account', () => {
   test('sees that no account can be created, and the identity is stored as a link without an account', async () => {
     const browser = newBrowser();
     const stranger = { claims: { sub: 'a stranger' } };
-    const answered = await signIn(browser, stranger, { id: CLOSED_ID });
-    const page = await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, stranger, { id: CLOSED_ID });
+    const page = await browser.get(responded.location ?? '');
     expect(page).toMatchObject({ status: 200, forms: [] });
     expect(page.text).toContain('No account found');
     const again = await signIn(newBrowser(), stranger, { id: CLOSED_ID });
-    expect(again.location).toBe(answered.location);
+    expect(again.location).toBe(responded.location);
   });
 });
 
 describe('linking an account', () => {
-  async function personWithPassword() {
-    people += 1;
-    const name = `person${people}`;
+  async function userWithPassword() {
+    users += 1;
+    const name = `person${users}`;
     const userId = await service.registerUser(name, PASSWORD);
     return { name, userId, subject: `subject of ${name}` };
   }
@@ -298,20 +298,20 @@ describe('linking an account', () => {
   }
 
   test('lets an existing user sign in, confirm, and use the provider from then on', async () => {
-    const { name, userId, subject } = await personWithPassword();
+    const { name, userId, subject } = await userWithPassword();
     const browser = newBrowser();
-    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
-    const { body } = await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    const { body } = await browser.get(responded.location ?? '');
     expect(body).toContain('href="/login?kind=link_upstream&amp;id=');
-    await browser.get(`/login?kind=link_upstream&id=${(answered.location ?? '').split('/').at(-1)}`);
+    await browser.get(`/login?kind=link_upstream&id=${(responded.location ?? '').split('/').at(-1)}`);
     expect(browser.shown.text).toContain('Sign in to link your account to your Harbour account');
     await browser.submit({ username: name, password: PASSWORD });
-    expect(browser.shown.location).toBe(answered.location);
+    expect(browser.shown.location).toBe(responded.location);
     const page = await browser.follow();
     expect(page.text).toContain('Link your accounts?');
     expect(page.body).toMatch(/href="\/account\/password\/change"[^>]*>Do not link</);
     expect(await ownerOf(subject)).toBeUndefined();
-    const done = await browser.submit({}, { action: new URL(answered.location ?? '').pathname });
+    const done = await browser.submit({}, { action: new URL(responded.location ?? '').pathname });
     expect(done.status).toBe(303);
     expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
     expect(lastLine()?.requester).toBe(`user:${userId}(${name})`);
@@ -326,23 +326,23 @@ describe('linking an account', () => {
     expect((await other.submit()).status).toBe(303);
   });
 
-  async function atLinkPage(person: { name: string; subject: string }) {
+  async function atLinkPage(user: { name: string; subject: string }) {
     const browser = newBrowser();
     await browser.get('/login');
-    await browser.submit({ username: person.name, password: PASSWORD });
-    const answered = await signIn(browser, { claims: { sub: person.subject } });
-    await browser.get(answered.location ?? '');
-    return { browser, path: new URL(answered.location ?? '').pathname };
+    await browser.submit({ username: user.name, password: PASSWORD });
+    const responded = await signIn(browser, { claims: { sub: user.subject } });
+    await browser.get(responded.location ?? '');
+    return { browser, path: new URL(responded.location ?? '').pathname };
   }
 
   test('notifies the user by email', async () => {
-    const person = await personWithPassword();
+    const user = await userWithPassword();
     await sql(
       service.database,
       `insert into user_emails (id, user_id, email, email_key, created_at)
-       select '${toUuid(newId(Date.now()))}', '${uuid(person.userId)}', 'amira@example.org', 'amira@example.org', now()`,
+       select '${toUuid(newId(Date.now()))}', '${uuid(user.userId)}', 'amira@example.org', 'amira@example.org', now()`,
     );
-    const { browser, path } = await atLinkPage(person);
+    const { browser, path } = await atLinkPage(user);
     await browser.submit({}, { action: path });
     const jobs = await sql<{ payload: Readonly<Record<string, unknown>> }>(
       service.database,
@@ -353,34 +353,34 @@ describe('linking an account', () => {
   });
 
   test('requires a recent authentication, and continues after it (S-111)', async () => {
-    const person = await personWithPassword();
-    const { browser, path } = await atLinkPage(person);
+    const user = await userWithPassword();
+    const { browser, path } = await atLinkPage(user);
     const age = `update user_sessions set authenticated_at = authenticated_at - interval '11 minutes'`;
-    await sql(service.database, `${age} where user_id = '${uuid(person.userId)}'`);
+    await sql(service.database, `${age} where user_id = '${uuid(user.userId)}'`);
     const shown = await browser.submit({}, { action: path });
     expect(new URL(shown.location ?? '').pathname).toBe('/reauth');
     expect(lastLine()?.requester).toBeUndefined();
-    expect(await ownerOf(person.subject)).toBeUndefined();
+    expect(await ownerOf(user.subject)).toBeUndefined();
     await browser.follow();
     await browser.submit({ password: PASSWORD }, { action: browser.shown.forms.at(-1)?.action ?? '' });
     await browser.follow();
     expect((await browser.submit({}, { action: path })).status).toBe(303);
-    expect(await ownerOf(person.subject)).toBe(uuid(person.userId));
+    expect(await ownerOf(user.subject)).toBe(uuid(user.userId));
   });
 
   test("requires the page's form, and never moves a link from one account to another (S-57, S-110)", async () => {
-    const person = await personWithPassword();
-    const { browser, path } = await atLinkPage(person);
+    const user = await userWithPassword();
+    const { browser, path } = await atLinkPage(user);
     expect((await browser.post(path, new URLSearchParams({ action: 'link' }))).status).toBe(403);
     await browser.get(path);
-    const rival = await personWithPassword();
+    const rival = await userWithPassword();
     await sql(
       service.database,
-      `update upstream_links set user_id = '${uuid(rival.userId)}' where subject = '${person.subject}'`,
+      `update upstream_links set user_id = '${uuid(rival.userId)}' where subject = '${user.subject}'`,
     );
     const shown = await browser.submit({}, { action: path });
     expect(shown).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
-    expect(await ownerOf(person.subject)).toBe(uuid(rival.userId));
+    expect(await ownerOf(user.subject)).toBe(uuid(rival.userId));
   });
 
   test('links one of six users requesting one subject concurrently (S-100)', async () => {
@@ -388,62 +388,62 @@ describe('linking an account', () => {
     const all: ({ person: { userId: string } } & Awaited<ReturnType<typeof atLinkPage>>)[] = [];
     // One after the other, because password checks in progress count against the address limit.
     for (let count = 0; count < 6; count += 1) {
-      const person = await personWithPassword();
-      all.push({ person, ...(await atLinkPage({ name: person.name, subject })) });
+      const user = await userWithPassword();
+      all.push({ person: user, ...(await atLinkPage({ name: user.name, subject })) });
     }
     const shown = await Promise.all(all.map(({ browser, path }) => browser.submit({}, { action: path })));
     expect(shown.filter(({ status }) => status === 303)).toHaveLength(1);
-    expect(all.map(({ person }) => uuid(person.userId))).toContain(await ownerOf(subject));
+    expect(all.map(({ person: user }) => uuid(user.userId))).toContain(await ownerOf(subject));
   });
 
   test('is limited to 20 upstream accounts', async () => {
-    const person = await personWithPassword();
+    const user = await userWithPassword();
     for (let count = 0; count < 20; count += 1) {
       await linkAccount(service.database, {
         providerId: ID,
-        userId: person.userId,
-        subject: `${person.name} ${count}`,
+        userId: user.userId,
+        subject: `${user.name} ${count}`,
       });
     }
-    const { browser, path } = await atLinkPage(person);
+    const { browser, path } = await atLinkPage(user);
     expect((await browser.submit({}, { action: path })).errorCodes).toEqual(['too_many_links']);
   });
 
   test('is not offered where disabled', async () => {
-    const person = await personWithPassword();
+    const user = await userWithPassword();
     const browser = newBrowser();
     await browser.get('/login');
-    await browser.submit({ username: person.name, password: PASSWORD });
-    const both = { claims: { sub: person.subject }, userinfo: { sub: person.subject } };
-    const answered = await signIn(browser, both, { id: INFO_ID });
-    const page = await browser.get(answered.location ?? '');
+    await browser.submit({ username: user.name, password: PASSWORD });
+    const both = { claims: { sub: user.subject }, userinfo: { sub: user.subject } };
+    const responded = await signIn(browser, both, { id: INFO_ID });
+    const page = await browser.get(responded.location ?? '');
     expect(page.text).toContain('cannot be linked');
     expect(page.body).toMatch(/href="\/"[^>]*>Continue</);
     const csrf = page.forms[0]?.inputs.get('csrf') ?? '';
-    const forced = await browser.post(answered.location ?? '', new URLSearchParams({ csrf, action: 'link' }));
+    const forced = await browser.post(responded.location ?? '', new URLSearchParams({ csrf, action: 'link' }));
     expect(forced).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
-    expect(await ownerOf(person.subject)).toBeUndefined();
+    expect(await ownerOf(user.subject)).toBeUndefined();
   });
 });
 
 describe('a link in another browser, or in a signed-in one', () => {
   test('is not found by another browser, whatever the ID is (S-110, S-83)', async () => {
-    const { subject } = await linkedPerson();
-    const answered = await signIn(newBrowser(), { claims: { sub: subject } });
-    for (const address of [answered.location ?? '', `/upstream/link/${newId(Date.now())}`, '/upstream/link/x']) {
+    const { subject } = await linkedUser();
+    const responded = await signIn(newBrowser(), { claims: { sub: subject } });
+    for (const address of [responded.location ?? '', `/upstream/link/${newId(Date.now())}`, '/upstream/link/x']) {
       const shown = await newBrowser().get(address);
       expect(shown).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
     }
   });
 
   test('of another user is not taken over by the signed-in user (S-110)', async () => {
-    const owner = await linkedPerson();
-    const viewer = await linkedPerson();
+    const owner = await linkedUser();
+    const viewer = await linkedUser();
     const browser = newBrowser();
     await browser.get((await signIn(browser, { claims: { sub: viewer.subject } })).location ?? '');
     await browser.submit();
-    const answered = await signIn(browser, { claims: { sub: owner.subject } });
-    const page = await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, { claims: { sub: owner.subject } });
+    const page = await browser.get(responded.location ?? '');
     expect(page.text).toContain(`You are signed in as ${viewer.name}`);
     expect(page.body).toMatch(/<a [^>]*href="\/?[^"]*"[^>]*><span>Stay signed in as/);
     const rows = await sql<{ user_id: string }>(
@@ -458,12 +458,12 @@ describe('a link in another browser, or in a signed-in one', () => {
   });
 
   test('of the signed-in user ends the sign-in without a second session', async () => {
-    const { subject, userId } = await linkedPerson();
+    const { subject, userId } = await linkedUser();
     const browser = newBrowser();
     await browser.get((await signIn(browser, { claims: { sub: subject } })).location ?? '');
     await browser.submit();
-    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
-    const shown = await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    const shown = await browser.get(responded.location ?? '');
     expect(shown.status).toBe(303);
     expect(new URL(shown.location ?? '').pathname).toBe('/account/password/change');
     const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
@@ -473,15 +473,15 @@ describe('a link in another browser, or in a signed-in one', () => {
 
 describe('reauthentication through the provider', () => {
   async function signedIn() {
-    const person = await linkedPerson();
+    const user = await linkedUser();
     const browser = newBrowser();
-    await browser.get((await signIn(browser, { claims: { sub: person.subject } })).location ?? '');
+    await browser.get((await signIn(browser, { claims: { sub: user.subject } })).location ?? '');
     await browser.submit();
     await sql(
       service.database,
-      `update user_sessions set authenticated_at = authenticated_at - interval '1 hour' where user_id = '${uuid(person.userId)}'`,
+      `update user_sessions set authenticated_at = authenticated_at - interval '1 hour' where user_id = '${uuid(user.userId)}'`,
     );
-    return { ...person, browser };
+    return { ...user, browser };
   }
 
   async function toProvider(browser: Browser): Promise<void> {
@@ -502,8 +502,8 @@ describe('reauthentication through the provider', () => {
     const { browser, subject, userId } = await signedIn();
     const before = browser.cookies.get('latchkey_session');
     await toProvider(browser);
-    const asked = new URL(browser.shown.location ?? '').searchParams;
-    expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
+    const requested = new URL(browser.shown.location ?? '').searchParams;
+    expect([requested.get('prompt'), requested.get('max_age')]).toEqual(['login', '0']);
     const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
     await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
     const done = await browser.get(browser.shown.location ?? '');
@@ -548,8 +548,8 @@ describe('reauthentication through the provider', () => {
     expect(shown.body).toContain('href="/reauth?kind=change_password"');
     expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
     // An ordinary sign-in does not count as reauthentication either.
-    const answered = await signIn(browser, { claims: { sub: subject } });
-    await browser.get(answered.location ?? '');
+    const responded = await signIn(browser, { claims: { sub: subject } });
+    await browser.get(responded.location ?? '');
     expect(await age(userId)).toBeGreaterThan(3000);
   });
 });
@@ -621,11 +621,11 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
     const address = peer.signIn(browser.shown.location ?? '');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const before = peer.tokenRequests.length;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => fetch(address, { headers: { cookie }, redirect: 'manual' })),
     );
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
+    expect(responses.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 400)).toHaveLength(19);
     expect(peer.tokenRequests.length).toBe(before + 1);
   });
 });
@@ -670,7 +670,7 @@ describe('provider errors', () => {
 
 describe('invalid ID tokens (check 20, S-107, S-108)', () => {
   const now = Math.floor(Date.now() / 1000);
-  const wrong: readonly (readonly [string, () => PeerAnswer])[] = [
+  const wrong: readonly (readonly [string, () => PeerResponse])[] = [
     ['another nonce', () => ({ claims: { nonce: 'another' } })],
     ['no nonce', () => ({ claims: { nonce: undefined } })],
     ['another audience', () => ({ claims: { aud: 'another' } })],
@@ -696,10 +696,10 @@ describe('invalid ID tokens (check 20, S-107, S-108)', () => {
     ['not a JWT', () => ({ idToken: 'nonsense' })],
   ];
 
-  test.each(wrong)('%s', async (_, answer) => {
+  test.each(wrong)('%s', async (_, response) => {
     const browser = newBrowser();
     const before = service.logLines().length;
-    const shown = await signIn(browser, answer());
+    const shown = await signIn(browser, response());
     expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
     const lines = service
       .logLines()
@@ -776,7 +776,7 @@ describe('a misbehaving provider (S-109)', () => {
 
 describe('form_post callbacks (check 21)', () => {
   test('a POST from the provider arrives without cookies: our own page repeats it, once', async () => {
-    const { subject } = await linkedPerson(POST_ID);
+    const { subject } = await linkedUser(POST_ID);
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${POST_ID}`);
     const address = new URL(browser.shown.location ?? '');
@@ -855,7 +855,7 @@ describe('a provider with relaxed checks', () => {
       { like: service, expectedErrors: [' 502 '] },
     );
     try {
-      const { subject, userId } = await linkedPerson();
+      const { subject, userId } = await linkedUser();
       const browser = new Browser({ listener: lenient.address, publicBase: lenient.publicBase });
       const claims = { sub: subject, nonce: undefined, auth_time: undefined };
       await browser.get((await signIn(browser, { claims })).location ?? '');
@@ -903,7 +903,7 @@ describe('a user with one-time codes (browser-flows 8.5)', () => {
   }
 
   test('needs no code after a provider, unless configured: then the session has both authentications', async () => {
-    const { subject, userId, name } = await linkedPerson();
+    const { subject, userId, name } = await linkedUser();
     const app = await giveAuthenticatorApp(service.core, userId);
     expect((await throughProvider(service, subject)).shown.location).toMatch(/\/account\/password\/change$/);
     expect(await sessionsOf(userId)).toMatchObject([{ acr: 'urn:latchkey:acr:1', kinds: ['upstream'], upstream: 1 }]);

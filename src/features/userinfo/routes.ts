@@ -23,7 +23,7 @@ import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
-import { mergedClaims, personClaims } from '#protocol/oidc/user-claims.ts';
+import { claimsOfUser, mergedClaims } from '#protocol/oidc/user-claims.ts';
 
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
@@ -47,12 +47,13 @@ export function mount(core: Core): Route[] {
     {
       ...route,
       method: 'GET',
-      handle: async (context) => await answer(deps, context, alone(core, context, presentedInHeader(core, context))),
+      handle: async (context) =>
+        await responseFor(deps, context, alone(core, context, presentedInHeader(core, context))),
     },
     {
       ...route,
       method: 'POST',
-      handle: async (context) => await answer(deps, context, await tokenOfPost(core, context)),
+      handle: async (context) => await responseFor(deps, context, await tokenOfPost(core, context)),
     },
   ];
 }
@@ -101,7 +102,7 @@ function presentedInHeader(core: Core, context: RequestContext): PresentedToken 
   return found;
 }
 
-async function answer(
+async function responseFor(
   { core, proofs, settings }: UserinfoDeps,
   context: RequestContext,
   presented: PresentedToken | undefined,
@@ -112,9 +113,9 @@ async function answer(
     return { status: 401, headers };
   }
   const { token, isBound } = presented;
-  const provenKey = isBound ? await proofs.ofToken(context, PATH, token) : undefined;
+  const proofKey = isBound ? await proofs.ofToken(context, PATH, token) : undefined;
   const now = core.clock.now();
-  const key = provenKey?.thumbprint;
+  const key = proofKey?.thumbprint;
   const hash = accessTokenHash(core, token);
   const row =
     hash === undefined
@@ -125,7 +126,7 @@ async function answer(
   if (row === undefined) {
     throw challenge(core, 'invalid_token', 'The access token is unknown, expired, revoked or bound, or has no user.');
   }
-  await provenKey?.consume();
+  await proofKey?.consume();
   context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
   context.requireWork();
   if (!row.scope.includes('openid')) {
@@ -138,7 +139,7 @@ async function answer(
     row.userinfo_alg === null
       ? json(200, claims, { pragma: 'no-cache' })
       : await signedResponse(core, row, row.userinfo_alg, claims);
-  return withInteractionId(context, provenKey === undefined ? response : proofs.withNonce(response));
+  return withInteractionId(context, proofKey === undefined ? response : proofs.withNonce(response));
 }
 
 const INTERACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -196,7 +197,7 @@ function userinfoClaims(row: UserOfTokenRow, subjects: Subjects): UserinfoClaims
     sub: subjects.of(fromUuid(row.user_id), sector),
     ...(sector === undefined || row.scope.includes('profile') ? { username: row.username } : {}),
   };
-  const claims = personClaims(userFacts(row), row.scope, named, extraClaimsFromJson(row.client_claims));
+  const claims = claimsOfUser(userFacts(row), row.scope, named, extraClaimsFromJson(row.client_claims));
   // First for readability, last so that nothing overrides it.
   return { ...who, ...mergedClaims(claims), ...who };
 }

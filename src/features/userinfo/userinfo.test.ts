@@ -7,7 +7,7 @@ import { sql } from '#test/support/fixtures.ts';
 import {
   basic,
   CLIENT_SECRET,
-  type MachineAnswer,
+  type MachineResponse,
   member,
   type SignedIn,
   startOAuthService,
@@ -27,30 +27,30 @@ beforeAll(async () => {
 });
 
 async function signedIn(scope: readonly string[]): Promise<SignedIn & { accessToken: string; refreshToken: string }> {
-  const person = await service.signIn(client, { scope, user: { displayName: 'Ada Lovelace' } });
-  const answer = await service.exchange(client, person.code);
-  return { ...person, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+  const user = await service.signIn(client, { scope, user: { displayName: 'Ada Lovelace' } });
+  const response = await service.exchange(client, user.code);
+  return { ...user, accessToken: member(response, 'access_token'), refreshToken: member(response, 'refresh_token') };
 }
 
-async function get(accessToken: string, path = '/oauth2/userinfo'): Promise<MachineAnswer> {
+async function get(accessToken: string, path = '/oauth2/userinfo'): Promise<MachineResponse> {
   return await service.request(path, { headers: { authorization: `Bearer ${accessToken}` } });
 }
 
 describe('userinfo', () => {
   test('openid alone shows the subject and the username, in one statement', async () => {
     const { accessToken, userId } = await signedIn(['openid']);
-    const answer = await get(accessToken);
+    const response = await get(accessToken);
     const username = `user-${userId.toLowerCase()}`;
-    expect(answer).toMatchObject({ status: 200, body: { sub: userId, username } });
-    expect(Object.keys(answer.body)).toHaveLength(2);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response).toMatchObject({ status: 200, body: { sub: userId, username } });
+    expect(Object.keys(response.body)).toHaveLength(2);
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `user:${userId}(${username})` });
   });
 
   test('profile adds the names, email the oldest address (OpenID Connect Core 5.4)', async () => {
     const { accessToken, userId } = await signedIn(['openid', 'profile', 'email']);
-    const answerWithout = await get(accessToken);
-    expect(answerWithout.body).not.toHaveProperty('email');
+    const responseWithout = await get(accessToken);
+    expect(responseWithout.body).not.toHaveProperty('email');
     for (const [address, age] of [
       ['new@example.org', 1],
       ['old@example.org', 2],
@@ -92,12 +92,12 @@ describe('userinfo', () => {
     ['a form of unknown fields', 'application/x-www-form-urlencoded', 'schema=openid&schema=openid'],
   ])('a POST with the token in the header may have %s (OpenID Connect Core 5.3.1)', async (_, type, body) => {
     const { accessToken, userId } = await signedIn(['openid']);
-    const answer = await service.request('/oauth2/userinfo', {
+    const response = await service.request('/oauth2/userinfo', {
       method: 'POST',
       headers: { authorization: `Bearer ${accessToken}`, ...(type === undefined ? {} : { 'content-type': type }) },
       ...(body === undefined ? {} : { body }),
     });
-    expect(answer).toMatchObject({ status: 200, body: { sub: userId } });
+    expect(response).toMatchObject({ status: 200, body: { sub: userId } });
   });
 
   test('a client that registered an algorithm gets the same claims as a JWT, in one statement (Core 5.3.2)', async () => {
@@ -105,8 +105,8 @@ describe('userinfo', () => {
       secret: CLIENT_SECRET,
       metadata: { userinfo_signed_response_alg: 'RS256' },
     });
-    const person = await service.signIn(signed, { scope: ['openid'] });
-    const token = member(await service.exchange(signed, person.code), 'access_token');
+    const user = await service.signIn(signed, { scope: ['openid'] });
+    const token = member(await service.exchange(signed, user.code), 'access_token');
     const response = await fetch(`${service.address}/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -116,8 +116,8 @@ describe('userinfo', () => {
     const keys = createLocalJWKSet({ keys: [...service.publicJwks.keys] });
     const { payload } = await jwtVerify(await response.text(), keys);
     expect(payload).toEqual({
-      sub: person.userId,
-      username: `user-${person.userId.toLowerCase()}`,
+      sub: user.userId,
+      username: `user-${user.userId.toLowerCase()}`,
       iss: TEST_ISSUER,
       aud: signed,
       iat: Math.floor(service.clock.now() / 1000),
@@ -128,9 +128,9 @@ describe('userinfo', () => {
   test('an algorithm without a signing key is a server error, and nothing is returned unsigned', async () => {
     const odd = await service.client({ secret: CLIENT_SECRET, metadata: { userinfo_signed_response_alg: 'ES256' } });
     const { code, userId } = await service.signIn(odd, { scope: ['openid'] });
-    const answer = await get(member(await service.exchange(odd, code), 'access_token'));
-    expect(answer).toMatchObject({ status: 500, body: { error: 'server_error' } });
-    expect(answer.text).not.toContain(userId);
+    const response = await get(member(await service.exchange(odd, code), 'access_token'));
+    expect(response).toMatchObject({ status: 500, body: { error: 'server_error' } });
+    expect(response.text).not.toContain(userId);
   });
 
   test('a POST with the token in header and form is rejected (RFC 6750 2)', async () => {
@@ -143,8 +143,8 @@ describe('userinfo', () => {
   });
 
   test('the first use is recorded, so that later reuse of the refresh token is detected', async () => {
-    const person = await signedIn(['openid']);
-    const next = await service.refresh(client, person.refreshToken);
+    const user = await signedIn(['openid']);
+    const next = await service.refresh(client, user.refreshToken);
     await get(member(next, 'access_token'));
     const [row] = await sql<{ used: boolean }>(
       db.database,
@@ -153,20 +153,20 @@ describe('userinfo', () => {
     );
     expect(row).toEqual({ used: true });
     service.clock.advanceSeconds(31);
-    expect((await service.refresh(client, person.refreshToken)).status).toBe(400);
+    expect((await service.refresh(client, user.refreshToken)).status).toBe(400);
     expect((await get(member(next, 'access_token'))).status).toBe(401);
   });
 
   test('twenty concurrent first uses all succeed', async () => {
     const { accessToken } = await signedIn(['openid']);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => get(accessToken)));
-    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => get(accessToken)));
+    expect(responses.every((response) => response.status === 200)).toBe(true);
   });
 
   test('no token: 401 without an error code (RFC 6750 3.1)', async () => {
-    const answer = await service.request('/oauth2/userinfo', {});
-    expect(answer).toMatchObject({ status: 401, text: '' });
-    expect(answer.headers.get('www-authenticate')).toMatch(new RegExp(`^${REALM}, DPoP algs="RS256 `));
+    const response = await service.request('/oauth2/userinfo', {});
+    expect(response).toMatchObject({ status: 401, text: '' });
+    expect(response.headers.get('www-authenticate')).toMatch(new RegExp(`^${REALM}, DPoP algs="RS256 `));
   });
 
   test('a token in the query is not accepted, and rejected next to the header (RFC 9700 4.3.2)', async () => {
@@ -193,9 +193,9 @@ describe('userinfo', () => {
 
   test('a token without openid is insufficient_scope, names the scope, and does not count as used', async () => {
     const { accessToken } = await signedIn(['urn:chat:client:api:*']);
-    const answer = await get(accessToken);
-    expect(answer).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
-    expect(answer.headers.get('www-authenticate')).toContain('scope="openid"');
+    const response = await get(accessToken);
+    expect(response).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
+    expect(response.headers.get('www-authenticate')).toContain('scope="openid"');
     const [row] = await sql<{ used: boolean }>(
       db.database,
       'select first_used_at is not null as used from oauth2_access_tokens where token_hash = $1::bytea',
@@ -204,10 +204,10 @@ describe('userinfo', () => {
     expect(row).toEqual({ used: false });
   });
 
-  test.each<[string, (person: SignedIn & { accessToken: string; refreshToken: string }) => Promise<string>]>([
+  test.each<[string, (user: SignedIn & { accessToken: string; refreshToken: string }) => Promise<string>]>([
     ['malformed', async () => 'abc'],
     ['unknown', async () => 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv'],
-    ['a refresh token', async (person) => person.refreshToken],
+    ['a refresh token', async (user) => user.refreshToken],
     [
       'a client’s own, without a user',
       async () => {
@@ -217,30 +217,30 @@ describe('userinfo', () => {
     ],
     [
       'expired',
-      async (person) => {
+      async (user) => {
         service.clock.advanceSeconds(300);
-        return person.accessToken;
+        return user.accessToken;
       },
     ],
     [
       'of a revoked session',
-      async (person) => {
-        await service.post('/oauth2/revoke', { token: person.accessToken }, basic(client, CLIENT_SECRET));
-        return person.accessToken;
+      async (user) => {
+        await service.post('/oauth2/revoke', { token: user.accessToken }, basic(client, CLIENT_SECRET));
+        return user.accessToken;
       },
     ],
     [
       'of a locked user',
-      async (person) => {
-        await sql(db.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(person.userId)]);
-        return person.accessToken;
+      async (user) => {
+        await sql(db.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(user.userId)]);
+        return user.accessToken;
       },
     ],
   ])('a token that is %s is invalid_token, without a requester in the log', async (_, tokenOf) => {
     const token = await tokenOf(await signedIn(['openid']));
-    const answer = await get(token);
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
-    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    const response = await get(token);
+    expect(response).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
     expect(service.lastRequest().requester).toBeUndefined();
   });
 

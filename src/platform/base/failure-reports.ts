@@ -16,7 +16,7 @@ export interface FailedWork {
   readonly task?: Task | undefined;
 }
 
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly task: Task;
   /** Method and route pattern. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface AnsweredRequest {
 export interface FailureReports {
   report(error: unknown, work: FailedWork): void;
   /** Called for every request. */
-  answered(request: AnsweredRequest): void;
+  answered(request: CompletedRequest): void;
 }
 
 export let failureReports: FailureReports | undefined;

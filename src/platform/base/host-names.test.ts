@@ -2,7 +2,7 @@ import type { LookupAddress, LookupAllOptions, LookupOptions } from 'node:dns';
 import { describe, expect, test } from 'vitest';
 import { HostNames } from './host-names.ts';
 
-interface Asked {
+interface Requested {
   readonly hostname: string;
   readonly options: LookupAllOptions;
   readonly answer: (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;
@@ -10,14 +10,14 @@ interface Asked {
 
 const ADDRESS = { address: '192.0.2.1', family: 4 };
 const OTHER_ADDRESS = { address: '2001:db8::1', family: 6 };
-const NO_ANSWER = { code: 'EAI_AGAIN', syscall: 'getaddrinfo' };
+const NO_RESPONSE = { code: 'EAI_AGAIN', syscall: 'getaddrinfo' };
 
 /** A fake resolver that answers on demand, with a clock that the test advances. */
 class System {
-  readonly asked: Asked[] = [];
+  readonly asked: Requested[] = [];
   seconds = 0;
   readonly #names = new HostNames(
-    (hostname, options, answer) => this.asked.push({ hostname, options, answer }),
+    (hostname, options, response) => this.asked.push({ hostname, options, answer: response }),
     () => this.seconds * 1000,
   );
 
@@ -36,16 +36,16 @@ class System {
   }
 
   /** Answers the oldest pending lookup. */
-  answer(...answer: Parameters<Asked['answer']>): void {
-    this.asked.shift()?.answer(...answer);
+  answer(...response: Parameters<Requested['answer']>): void {
+    this.asked.shift()?.answer(...response);
   }
 
   /** Looks up a name and fails the lookup after ten seconds. */
   async failSlowly(hostname: string): Promise<void> {
     const looking = this.lookUp(hostname);
     this.seconds += 10;
-    this.answer(Object.assign(new Error(), NO_ANSWER));
-    await expect(looking).rejects.toMatchObject(NO_ANSWER);
+    this.answer(Object.assign(new Error(), NO_RESPONSE));
+    await expect(looking).rejects.toMatchObject(NO_RESPONSE);
   }
 }
 
@@ -93,7 +93,7 @@ describe('F-20: names without an answer', () => {
     system.seconds += 5;
     const second = system.lookUp('db.example');
     system.seconds += 2;
-    await expect(system.lookUp('db.example')).rejects.toMatchObject({ ...NO_ANSWER, hostname: 'db.example' });
+    await expect(system.lookUp('db.example')).rejects.toMatchObject({ ...NO_RESPONSE, hostname: 'db.example' });
     expect(system.hostnames).toEqual(['db.example']);
     system.answer(null, [ADDRESS]);
     expect(await Promise.all([first, second])).toEqual([[ADDRESS], [ADDRESS]]);
@@ -104,7 +104,7 @@ describe('F-20: names without an answer', () => {
     await system.failSlowly('mail.example');
     await system.failSlowly('chat.example');
     const again = system.lookUp('mail.example');
-    await expect(system.lookUp('chat.example')).rejects.toMatchObject(NO_ANSWER);
+    await expect(system.lookUp('chat.example')).rejects.toMatchObject(NO_RESPONSE);
     const other = system.lookUp('db.example');
     expect(system.hostnames).toEqual(['mail.example', 'db.example']);
     system.answer(null, [ADDRESS]);
@@ -140,7 +140,7 @@ describe('F-20: names without an answer', () => {
     expect(system.hostnames).toEqual(['mail.example', 'chat.example']);
     system.asked[1]?.answer(null, [ADDRESS]);
     expect(await looking).toEqual([ADDRESS]);
-    system.answer(Object.assign(new Error(), NO_ANSWER));
-    await expect(lost).rejects.toMatchObject(NO_ANSWER);
+    system.answer(Object.assign(new Error(), NO_RESPONSE));
+    await expect(lost).rejects.toMatchObject(NO_RESPONSE);
   });
 });

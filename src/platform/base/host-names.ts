@@ -47,16 +47,16 @@ export class HostNames {
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     const found: Found = (error, addresses = []) => {
       const [first] = addresses;
-      if (error !== null || first === undefined) callback(error ?? noAnswer(hostname), '');
+      if (error !== null || first === undefined) callback(error ?? noRecords(hostname), '');
       else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     };
-    const asked = { ...options, all: true } as const;
-    const key = `${hostname} ${JSON.stringify(asked)}`;
+    const requested = { ...options, all: true } as const;
+    const key = `${hostname} ${JSON.stringify(requested)}`;
     const now = this.#now();
     const inProgress = this.#inProgress.get(key);
     if (inProgress === undefined ? this.#rests(key, now) : isLate(inProgress, now)) {
-      process.nextTick(found, noAnswer(hostname));
+      process.nextTick(found, noRecords(hostname));
       return;
     }
     if (inProgress !== undefined) {
@@ -65,7 +65,7 @@ export class HostNames {
     }
     const started: InProgress = { startedAt: now, waiting: [found] };
     this.#inProgress.set(key, started);
-    this.#ask(hostname, asked, (error, addresses) => {
+    this.#ask(hostname, requested, (error, addresses) => {
       this.#inProgress.delete(key);
       const ended = this.#now();
       if (error !== null && isLate(started, ended)) this.#unanswered.set(key, ended);
@@ -87,7 +87,7 @@ function isLate({ startedAt }: InProgress, now: number): boolean {
 }
 
 /** The error that the operating system returns if no name server responds. */
-function noAnswer(hostname: string): NodeJS.ErrnoException {
+function noRecords(hostname: string): NodeJS.ErrnoException {
   const error: NodeJS.ErrnoException = new Error(`no DNS server responded for ${hostname}`);
   return Object.assign(error, { code: 'EAI_AGAIN', syscall: 'getaddrinfo', hostname });
 }

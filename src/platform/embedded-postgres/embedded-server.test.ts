@@ -140,14 +140,14 @@ describe('embedded server: lifecycle of a data directory (operations 2.3)', () =
       const head = Buffer.alloc(8); head.writeInt32BE(8 + user.length, 0); head.writeInt32BE(196608, 4);
       const socket = createConnection('${administrator.host}/.s.PGSQL.5432', () => socket.write(Buffer.concat([head, Buffer.from(user)])));
       socket.on('data', (data) => { process.stdout.write(data.toString('latin1')); socket.destroy(); });`;
-    const answer = execFileSync(process.execPath, ['-e', script], {
+    const response = execFileSync(process.execPath, ['-e', script], {
       uid: 12345,
       gid: 12345,
       cwd: '/',
       encoding: 'utf8',
     });
     chmodSync(join(dataDir, 'run'), 0o700);
-    expect(answer).toContain('Peer authentication failed');
+    expect(response).toContain('Peer authentication failed');
   });
 
   test('the next start finds the existing data and creates no new cluster', async () => {

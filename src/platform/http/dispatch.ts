@@ -49,7 +49,7 @@ export function dispatch(
   if (match.kind === 'route') exchange.capacity = match.route.capacity;
   settings.inFlight.enter(exchange);
   if (path === undefined && exchange.path === table.prefix && exchange.method === 'GET') return redirectBelow(exchange);
-  if (method === 'OPTIONS') return answerOptions(exchange, match);
+  if (method === 'OPTIONS') return respondToOptions(exchange, match);
   if (match.kind === 'route') {
     const { route } = match;
     exchange.route = route;
@@ -95,14 +95,17 @@ function judgeCaller({ isAuthorizationRepeated: isRepeated }: Exchange, match: M
 }
 
 /** Answers a CORS preflight or a plain request for the methods of a path. */
-function answerOptions(exchange: Exchange, match: Match): HttpResponse {
+function respondToOptions(exchange: Exchange, match: Match): HttpResponse {
   if (exchange.path === '*') return { status: 204, headers: { allow: SERVER_METHODS } };
   if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
   const open = match.routes.find((route) => route.cors !== undefined && route.cors !== 'none');
   exchange.route = open ?? match.routes[0];
   exchange.errorFormat = exchange.route?.errorFormat ?? exchange.errorFormat;
-  const asked = exchange.headers['access-control-request-headers'];
-  return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none', asked) } };
+  const requested = exchange.headers['access-control-request-headers'];
+  return {
+    status: 204,
+    headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none', requested) },
+  };
 }
 
 /**

@@ -108,14 +108,14 @@ function client({ port }: RouteServer = server): ClientHttp2Session {
 
 const frames = (of: RouteServer = server): Promise<FrameClient> => FrameClient.connect(of.port, pair.cert, NAME);
 
-interface Answer {
+interface TestResponse {
   readonly status: number | undefined;
   readonly headers: Record<string, unknown>;
   readonly body: string;
   readonly resetCode: number | undefined;
 }
 
-function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
+function responseOf(stream: ClientHttp2Stream): Promise<TestResponse> {
   return new Promise((resolve) => {
     let headers: Record<string, unknown> = {};
     let body = '';
@@ -132,10 +132,10 @@ function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   });
 }
 
-function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string): Promise<Answer> {
+function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string): Promise<TestResponse> {
   const stream = session.request(headers, { endStream: body === undefined });
   if (body !== undefined) stream.end(body);
-  return answerOf(stream);
+  return responseOf(stream);
 }
 
 const FORM = { ':method': 'POST', ':path': '/form', 'content-type': 'application/x-www-form-urlencoded' };
@@ -152,8 +152,8 @@ describe('an HTTP/2 client (ALPN h2, operations 1.7.3)', () => {
   test('gets many responses concurrently over one connection, each with its own log line and number', async () => {
     const before = lines().length;
     const session = client();
-    const answers = await Promise.all(Array.from({ length: 300 }, () => ask(session, { ':path': '/peer' })));
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(['200 127.0.0.1']));
+    const responses = await Promise.all(Array.from({ length: 300 }, () => ask(session, { ':path': '/peer' })));
+    expect(new Set(responses.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(['200 127.0.0.1']));
     const written = lines().slice(before);
     expect(written).toHaveLength(300);
     expect(written.every((line) => REQUEST_LINE.test(line) && line.includes('"GET /peer HTTP/2.0" 200 OK'))).toBe(true);
@@ -166,9 +166,9 @@ describe('an HTTP/2 client (ALPN h2, operations 1.7.3)', () => {
     expect((await ask(session, FORM, 'a=b')).body).toBe('b');
     expect((await ask(session, { ...FORM, 'content-length': 3 }, 'a=c')).body).toBe('c');
     const waits = session.request({ ...FORM, expect: '100-continue' });
-    const answer = answerOf(waits);
+    const response = responseOf(waits);
     waits.on('continue', () => waits.end('a=d'));
-    expect((await answer).body).toBe('d');
+    expect((await response).body).toBe('d');
     session.close();
   });
 
@@ -183,7 +183,7 @@ describe('an HTTP/2 client (ALPN h2, operations 1.7.3)', () => {
     expect(await status({ ':path': '*', ':method': 'OPTIONS' })).toBe(204);
     expect(await status(FORM, 'a='.padEnd(100_000, 'x'))).toBe(413);
     const announced = session.request({ ...FORM, 'content-length': 10_000_000 });
-    expect((await answerOf(announced)).status).toBe(413);
+    expect((await responseOf(announced)).status).toBe(413);
     expect(await status({ ':path': `/${'x'.repeat(8200)}` })).toBe(414);
     expect(await status({ ...FORM, 'content-type': 'text/plain' }, 'a=b')).toBe(415);
     expect(await status({ ':path': '/peer', 'x-large': 'x'.repeat(17_000) })).toBe(431);
@@ -279,10 +279,10 @@ describe('a streamed response over HTTP/2', () => {
 
   test('is sent completely, and not read for HEAD', async () => {
     const session = client();
-    const answer = await ask(session, { ':path': '/streamed' });
-    expect(answer).toMatchObject({ status: 200, resetCode: 0 });
-    expect(answer.body).toHaveLength(2_000_000);
-    expect(answer.headers).not.toHaveProperty('content-length');
+    const response = await ask(session, { ':path': '/streamed' });
+    expect(response).toMatchObject({ status: 200, resetCode: 0 });
+    expect(response.body).toHaveLength(2_000_000);
+    expect(response.headers).not.toHaveProperty('content-length');
     expect(streamed()).toContain('outcome=complete bytes=2000000');
     const before = server.lines.length;
     const head = await ask(session, { ':path': '/streamed', ':method': 'HEAD' });
@@ -596,8 +596,8 @@ describe('limits of a peer (operations 9.1)', () => {
     const few = await start({ maxRequestsPerConnection: 20 });
     const session = client(few);
     const goaway = new Promise<number>((resolve) => session.on('goaway', resolve));
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(session, { ':path': '/peer' })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => ask(session, { ':path': '/peer' })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await goaway).toBe(constants.NGHTTP2_NO_ERROR);
     await until(() => session.closed && session.destroyed);
     await few.close();
@@ -608,8 +608,8 @@ describe('limits of a peer (operations 9.1)', () => {
     const session = client(small);
     const held = Array.from({ length: 10 }, () => ask(session, { ':path': '/held' }));
     await until(() => waiting.length === 10);
-    const answers = await Promise.all(Array.from({ length: 30 }, () => ask(session, { ':path': '/peer' })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    const responses = await Promise.all(Array.from({ length: 30 }, () => ask(session, { ':path': '/peer' })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
     for (const release of waiting.splice(0)) release();
     expect(new Set((await Promise.all(held)).map(({ status }) => status))).toEqual(new Set([200]));
     session.close();
@@ -632,7 +632,7 @@ describe('limits of a peer (operations 9.1)', () => {
     const quick = await start({ headersTimeoutSeconds: 0.2, requestTimeoutSeconds: 0.3, handlerTimeoutSeconds: 0.4 });
     const session = client(quick);
     const stream = session.request(FORM);
-    const [late, slow] = [answerOf(stream), ask(session, { ':path': '/held' })];
+    const [late, slow] = [responseOf(stream), ask(session, { ':path': '/held' })];
     stream.write('a=');
     expect([(await late).status, (await slow).status]).toEqual([408, 503]);
     expect((await ask(session, { ':path': '/peer' })).status).toBe(200);
@@ -680,12 +680,12 @@ describe('server shutdown (operations 8.5)', () => {
   test('waits for requests in flight and closes idle connections', async () => {
     const ending = await start();
     const [busy, idle] = [client(ending), client(ending)];
-    const answer = ask(busy, { ':path': '/held' });
+    const response = ask(busy, { ':path': '/held' });
     await until(() => waiting.length === 1 && idle.connecting === false);
     const closed = ending.server.close(10_000);
     await until(() => idle.destroyed);
     for (const release of waiting.splice(0)) release();
-    expect((await answer).body).toBe('held');
+    expect((await response).body).toBe('held');
     expect(await closed).toBe('clean');
   });
 });

@@ -223,9 +223,9 @@ describe('limits of connections and requests (operations 9.1)', () => {
   /** Sends a request whose handler waits. @returns a function that releases it, and its response */
   async function hold(exchange: RouteServer['exchange'], path: string) {
     const before = release;
-    const answer = exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const response = exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await until(() => release !== before);
-    return { answer, letGo: release };
+    return { answer: response, letGo: release };
   }
 
   test('while the event loop lags, rejects pages and serves machine routes', async () => {
@@ -240,7 +240,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(await exchange(post)).toMatch(/^HTTP\/1\.1 200 /);
     expect(server.isOverloaded).toBe(false);
     for (const { letGo } of held) letGo();
-    for (const { answer } of held) expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+    for (const { answer: response } of held) expect(await response).toMatch(/^HTTP\/1\.1 200 /);
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -368,12 +368,12 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.on('data', (bytes: Buffer) => {
       reply += bytes.toString();
     });
-    const answers = () => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length;
+    const responses = () => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length;
     // The server reads all of it in one chunk. Node.js's parser allows a response to a request with a body before it
     // parses the next.
     socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 3\r\n\r\na=b`.repeat(100));
-    await until(() => socket.closed || answers() === 100);
-    expect(answers()).toBeLessThanOrEqual(1);
+    await until(() => socket.closed || responses() === 100);
+    expect(responses()).toBeLessThanOrEqual(1);
     expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
   });
 
@@ -456,9 +456,9 @@ describe('forms', () => {
     ['101 fields', Array.from({ length: 101 }, (_, index) => `f${index}=1`).join('&')],
   ])('%s is rejected with 400 on pages and machine routes (security S-159)', async (_case, body) => {
     expect((await post('/form', body)).status).toBe(400);
-    const answer = await post('/oauth2/token', body);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+    const response = await post('/oauth2/token', body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   });
 
   test('a page rejects a repeated field and one over 8 KiB; machine routes check these themselves', async () => {
@@ -469,8 +469,8 @@ describe('forms', () => {
   });
 
   test('names of object properties are ordinary fields (security S-157)', async () => {
-    const answer = await post('/oauth2/token', '__proto__=x&constructor.prototype=y&toString=z');
-    expect(answer.status).toBe(200);
+    const response = await post('/oauth2/token', '__proto__=x&constructor.prototype=y&toString=z');
+    expect(response.status).toBe(200);
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 });

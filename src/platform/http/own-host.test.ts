@@ -16,7 +16,7 @@ const ROUTES: Route[] = [
 ];
 
 /** Returns the responses of a server whose public base has this host, with the server's port or a different one. */
-async function answers(baseHost: string, requests: readonly string[], isOwnPort = true): Promise<string[]> {
+async function responses(baseHost: string, requests: readonly string[], isOwnPort = true): Promise<string[]> {
   const port = await freePort();
   const server = await startRouteServer(ROUTES, {
     publicBase: `http://${baseHost}:${isOwnPort ? port : port + 1}/`,
@@ -34,9 +34,9 @@ async function answers(baseHost: string, requests: readonly string[], isOwnPort 
   try {
     const found: string[] = [];
     for (const request of requests) {
-      const answer = await server.exchange(`${request.replaceAll('PORT', String(port))}Connection: close\r\n\r\n`);
-      const location = /^location: (.*)$/im.exec(answer)?.[1] ?? '';
-      found.push(`${answer.slice(9, 12)} ${location.replaceAll(String(port), 'PORT')}`.trim());
+      const response = await server.exchange(`${request.replaceAll('PORT', String(port))}Connection: close\r\n\r\n`);
+      const location = /^location: (.*)$/im.exec(response)?.[1] ?? '';
+      found.push(`${response.slice(9, 12)} ${location.replaceAll(String(port), 'PORT')}`.trim());
     }
     return found;
   } finally {
@@ -48,7 +48,7 @@ const ELSEWHERE = 'GET /login?x=1 HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n';
 
 test('redirects a page of a local service requested under another host to its own host', async () => {
   expect(
-    await answers('localhost', [
+    await responses('localhost', [
       ELSEWHERE,
       'GET /login HTTP/1.1\r\nHost: localhost:PORT\r\n',
       'GET /login HTTP/1.1\r\nHost: LOCALHOST:PORT\r\n',
@@ -58,8 +58,8 @@ test('redirects a page of a local service requested under another host to its ow
 });
 
 test('does not redirect behind a proxy, which may rewrite the host and cause a redirect loop', async () => {
-  expect(await answers('localhost', [ELSEWHERE], false)).toEqual(['200']);
-  expect(await answers('auth.example.test', [ELSEWHERE])).toEqual(['200']);
+  expect(await responses('localhost', [ELSEWHERE], false)).toEqual(['200']);
+  expect(await responses('auth.example.test', [ELSEWHERE])).toEqual(['200']);
 });
 
 test('redirects a listener prefix without its trailing slash below the prefix', async () => {

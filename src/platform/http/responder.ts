@@ -40,19 +40,19 @@ export class Responder {
    * Sends a response. Does nothing if the request was already answered because its handler timed out.
    * @returns a promise for a stream, which resolves when it has been sent or given up
    */
-  answer(exchange: Exchange, answer: HttpResponse): Promise<void> | undefined {
+  answer(exchange: Exchange, result: HttpResponse): Promise<void> | undefined {
     if (exchange.isAnswered) return undefined;
     const { connection, request, response } = exchange;
-    const { body } = answer;
+    const { body } = result;
     if (typeof body === 'object' && !Buffer.isBuffer(body)) {
-      return this.#answerInParts(exchange, answer, body[Symbol.asyncIterator]());
+      return this.#answerInParts(exchange, result, body[Symbol.asyncIterator]());
     }
     const isLast = this.#isLast(exchange);
-    this.#writeHead(exchange, answer, isLast);
+    this.#writeHead(exchange, result, isLast);
     exchange.sentBytes = body?.length ?? 0;
     const { isAborted } = exchange;
     try {
-      this.#account(exchange, answer.status);
+      this.#account(exchange, result.status);
     } finally {
       // The response head is written, so the response must be sent even if something fails here.
       sendBody(response, request.method === 'HEAD' ? undefined : body);
@@ -65,7 +65,7 @@ export class Responder {
   }
 
   /** Sends a stream. A response that cannot be completed is cut off, because its status has already been sent. */
-  async #answerInParts(exchange: Exchange, answer: HttpResponse, parts: BodyParts): Promise<void> {
+  async #answerInParts(exchange: Exchange, result: HttpResponse, parts: BodyParts): Promise<void> {
     const { connection, request, response } = exchange;
     const isHead = request.method === 'HEAD';
     try {
@@ -74,12 +74,12 @@ export class Responder {
       if (exchange.isAnswered) return;
       // The end of an HTTP/1.0 body is the end of its connection.
       const isLast = this.#isLast(exchange) || request.httpVersion === '1.0';
-      this.#writeHead(exchange, answer, isLast);
+      this.#writeHead(exchange, result, isLast);
       try {
         if (first === undefined) response.end();
         else await this.#sendParts(exchange, parts, first);
       } finally {
-        this.#account(exchange, answer.status);
+        this.#account(exchange, result.status);
         connection.advance(isLast);
       }
     } finally {
@@ -100,12 +100,12 @@ export class Responder {
   }
 
   /** Throws for invalid header values, before anything is logged or sent. */
-  #writeHead(exchange: Exchange, answer: HttpResponse, isLast: boolean): void {
+  #writeHead(exchange: Exchange, result: HttpResponse, isLast: boolean): void {
     const { connection, request, response } = exchange;
     const { errorFormat, cookieChanges: setCookies } = exchange;
-    const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
+    const headers = this.#options.headers.complete(result, { errorFormat, cors: this.#corsOf(exchange), setCookies });
     if (isLast && !connection.isMultiplexed) headers['connection'] = 'close';
-    response.writeHead(answer.status, headers);
+    response.writeHead(result.status, headers);
     exchange.isAnswered = true;
     if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
   }

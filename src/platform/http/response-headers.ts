@@ -25,7 +25,7 @@ export class CommonHeaders {
   }
 
   /** Returns the complete headers of a response. Headers set by the response itself take precedence. */
-  complete(answer: HttpResponse, { errorFormat, cors, setCookies }: ResponseOrigin): OutgoingHttpHeaders {
+  complete(response: HttpResponse, { errorFormat, cors, setCookies }: ResponseOrigin): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
       'cache-control': 'no-store',
       'cross-origin-resource-policy': cors === 'none' ? 'same-origin' : 'cross-origin',
@@ -33,7 +33,7 @@ export class CommonHeaders {
       ...corsHeaders(cors),
       ...(errorFormat === 'page' ? this.#pageHeaders : NONE),
     };
-    for (const [name, value] of Object.entries(answer.headers)) {
+    for (const [name, value] of Object.entries(response.headers)) {
       headers[name] = typeof value === 'string' ? value : [...value];
     }
     if (setCookies.length > 0) {
@@ -41,7 +41,7 @@ export class CommonHeaders {
       // A cache must not serve one browser's cookie to another.
       headers['cache-control'] = 'no-store';
     }
-    const length = answer.status === 204 || answer.status === 304 ? undefined : byteLength(answer.body);
+    const length = response.status === 204 || response.status === 304 ? undefined : byteLength(response.body);
     if (length !== undefined) headers['content-length'] = length;
     return headers;
   }
@@ -103,13 +103,13 @@ function corsHeaders(cors: Cors): Headers {
  * Allows all requested headers: tracing tools in browsers add their own, and no header grants any rights here.
  * @param asked `Access-Control-Request-Headers`
  */
-export function preflightHeaders(cors: Cors, asked: string | string[] | undefined): Headers {
+export function preflightHeaders(cors: Cors, requested: string | string[] | undefined): Headers {
   if (cors === 'none') return NONE;
-  const isList = typeof asked === 'string' && HEADER_NAMES.test(asked.trim());
+  const isList = typeof requested === 'string' && HEADER_NAMES.test(requested.trim());
   return {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': METHODS[cors],
-    'access-control-allow-headers': isList ? asked.trim() : CALLER_HEADERS,
+    'access-control-allow-headers': isList ? requested.trim() : CALLER_HEADERS,
     'access-control-max-age': '3600',
   };
 }

@@ -10,12 +10,12 @@ export interface HttpResponse {
 }
 
 /** The response that ends a request, in place of what its handler would need to continue. */
-export interface Answered {
+export interface Responded {
   readonly ok: false;
   readonly response: HttpResponse;
 }
 
-export function answered(response: HttpResponse): Answered {
+export function responseFor(response: HttpResponse): Responded {
   return { ok: false, response };
 }
 

@@ -80,8 +80,8 @@ function isSpelledAs(pattern: string, path: string): boolean {
 function unused(): void {}
 
 function allowedMethods(routes: readonly Route[]): string[] {
-  const answered = routes.filter((route) => route.isRefusal !== true);
-  const methods = answered.flatMap((route) =>
+  const responded = routes.filter((route) => route.isRefusal !== true);
+  const methods = responded.flatMap((route) =>
     route.method === 'GET' && route.headRefused !== true ? ['GET', 'HEAD'] : [route.method],
   );
   return [...methods, 'OPTIONS'];

@@ -365,8 +365,8 @@ export class HttpServer {
     const { exchange, serving } = served;
     const { dispatch: settings, responder } = serving;
     try {
-      const answer = await dispatch(exchange, settings, this.#lag.isLagging);
-      const streaming = responder.answer(exchange, answer);
+      const response = await dispatch(exchange, settings, this.#lag.isLagging);
+      const streaming = responder.answer(exchange, response);
       if (streaming !== undefined) await streaming;
     } catch (thrown) {
       if (thrown instanceof WorkUsedUp && thrown.isRepeated) await this.#hold(exchange);

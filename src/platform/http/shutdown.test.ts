@@ -91,9 +91,9 @@ describe('shutdown (operations 8.5)', () => {
 
   test('serves connections that were established but not yet accepted', async () => {
     service = await startRouteServer(routes);
-    const answered = request(service.port, new Agent());
+    const responded = request(service.port, new Agent());
     await new Promise(process.nextTick);
-    expect(await Promise.all([service.server.close(5000), answered])).toEqual(['clean', '200']);
+    expect(await Promise.all([service.server.close(5000), responded])).toEqual(['clean', '200']);
   });
 
   test('answers requests sent on an idle connection but not yet read', async () => {

@@ -72,9 +72,9 @@ const rejected = (): string[] => server.lines.filter((line) => line.includes('ht
 describe('a listener with TLS (operations 1.7.3)', () => {
   test('serves sequential and pipelined requests with the address of the peer', async () => {
     const get = `GET /peer HTTP/1.1\r\nHost: ${NAME}\r\n`;
-    const answer = await exchange(`${get}\r\n${get}Connection: close\r\n\r\n`);
-    expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
-    expect(answer).toContain('127.0.0.1');
+    const response = await exchange(`${get}\r\n${get}Connection: close\r\n\r\n`);
+    expect(response.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    expect(response).toContain('127.0.0.1');
   });
 
   test.skipIf(!HAS_CURL)('serves curl a page and accepts a form sent after 100 Continue', async () => {
@@ -146,8 +146,8 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     const started = performance.now();
     await until(() => performance.now() > started + 500);
     socket.write(`GET /peer HTTP/1.1\r\nHost: ${NAME}\r\nConnection: close\r\n\r\n`);
-    const answer = await new Promise((resolve) => socket.once('data', resolve));
-    expect(String(answer)).toContain('200 OK');
+    const response = await new Promise((resolve) => socket.once('data', resolve));
+    expect(String(response)).toContain('200 OK');
     socket.destroy();
   });
 

@@ -41,18 +41,18 @@ async function start(mode?: number): Promise<RouteServer> {
 
 function ask(headers: Record<string, string> = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const requested = request(
       { socketPath: path, path: '/where', headers: { host: 'x', ...headers } },
-      (answer: IncomingMessage) => {
+      (response: IncomingMessage) => {
         let body = '';
-        answer.on('data', (chunk: Buffer) => {
+        response.on('data', (chunk: Buffer) => {
           body += chunk.toString();
         });
-        answer.on('end', () => resolve(body));
+        response.on('end', () => resolve(body));
       },
     );
-    asked.on('error', reject);
-    asked.end();
+    requested.on('error', reject);
+    requested.end();
   });
 }
 

@@ -130,7 +130,7 @@ class RawRefusal implements PendingRequest {
 
   start(): void {
     this.#connection.lingerOnClose();
-    answerRaw(this.#connection.socket, this.#status);
+    respondRaw(this.#connection.socket, this.#status);
     this.#connection.drop();
   }
 
@@ -243,7 +243,7 @@ function complete(request: IncomingMessage, method: string, target: string, vers
 }
 
 /** Answers on a connection without a readable request, and closes it. */
-function answerRaw(socket: Socket, status: number): void {
+function respondRaw(socket: Socket, status: number): void {
   if (!socket.writable) {
     socket.destroy();
     return;

@@ -20,10 +20,10 @@ async function twoRequests(networks: readonly string[], header = 'X-Forwarded-Fo
   const server = await startRouteServer(ROUTES, { http: { trustedProxies } });
   try {
     const request = `GET /who HTTP/1.1\r\nHost: auth.example.test\r\n${header}Connection: close\r\n\r\n`;
-    const answers = [await server.exchange(request), await server.exchange(request)];
+    const responses = [await server.exchange(request), await server.exchange(request)];
     const addresses = server.server.untrustedProxies;
     const lines = server.lines.filter((line) => line.includes(' http.proxy.untrusted '));
-    return { clients: answers.map((answer) => answer.split('\r\n').at(-1)), lines, addresses };
+    return { clients: responses.map((response) => response.split('\r\n').at(-1)), lines, addresses };
   } finally {
     await server.close();
   }

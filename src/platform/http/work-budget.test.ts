@@ -112,11 +112,11 @@ test('rejects an address that exhausted its budget on every route, in its error 
   const before = handled;
   const shapes = [];
   for (const path of ['/cheap', '/oauth2/userinfo', '/chat', '/graphql', '/admin', '/nowhere']) {
-    const answer = await ask(path, '192.0.2.1');
-    expect([path, answer.status]).toEqual([path, 429]);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(10);
-    const text = await answer.text();
-    shapes.push(text.startsWith('{') ? text : answer.headers.get('content-type'));
+    const response = await ask(path, '192.0.2.1');
+    expect([path, response.status]).toEqual([path, 429]);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(10);
+    const text = await response.text();
+    shapes.push(text.startsWith('{') ? text : response.headers.get('content-type'));
   }
   expect(handled).toBe(before);
   expect(shapes).toEqual([
@@ -176,11 +176,11 @@ test('soon forgets credentials that are no longer valid', async () => {
 
 test('requests of one address beyond three at once start one after another', async () => {
   await start({ perAddress: { burstMs: 10_000, perSecondMs: 1 } });
-  const asked = Array.from({ length: 24 }, async () => (await ask('/held', '192.0.2.1')).status);
+  const requested = Array.from({ length: 24 }, async () => (await ask('/held', '192.0.2.1')).status);
   await expect.poll(() => begunAt.length).toBe(24);
   expect((begunAt[23] ?? 0) - (begunAt[2] ?? 0)).toBeGreaterThan(300);
   for (const letGo of held) letGo();
-  expect(await Promise.all(asked)).toEqual(Array.from({ length: 24 }, () => 200));
+  expect(await Promise.all(requested)).toEqual(Array.from({ length: 24 }, () => 200));
 });
 
 test('yields the event loop after each expensive request of an address that used much', async () => {

@@ -43,12 +43,12 @@ const BUSY_MS = 50;
 const MAX_BUSY_SHARE = 1 / 4;
 const SWEEP_AFTER = 1000;
 const QUIET_MS = 60_000;
-const MAX_PROVEN = 10_000;
+const MAX_VERIFIED = 10_000;
 /**
  * Maximum number of consecutive requests with previously valid credentials that fail to authenticate. Further ones are
  * treated like any other.
  */
-const MAX_UNPROVEN_USES = 50;
+const MAX_UNVERIFIED_USES = 50;
 /** If a caller is refused twice within this time, the second response is delayed by as much. */
 export const REFUSAL_HOLD_MS = 1000;
 const MAX_KEYS = 1000;
@@ -256,7 +256,7 @@ export class WorkBudget {
     const uses = this.#proven.get(digest);
     if (uses === 0) return;
     this.#proven.set(digest, 0);
-    if (uses !== undefined || this.#proven.size <= MAX_PROVEN) return;
+    if (uses !== undefined || this.#proven.size <= MAX_VERIFIED) return;
     for (const oldest of this.#proven.keys()) {
       this.#proven.delete(oldest);
       return;
@@ -272,17 +272,17 @@ export class WorkBudget {
     const digest = digestOf(credentials, this.#seed);
     const uses = this.#proven.get(digest);
     if (uses === undefined) return false;
-    if (uses < MAX_UNPROVEN_USES) this.#proven.set(digest, uses + 1);
+    if (uses < MAX_UNVERIFIED_USES) this.#proven.set(digest, uses + 1);
     else this.#proven.delete(digest);
     return true;
   }
 
   /** @throws WorkUsedUp */
-  requireAddress({ clientAddress: address, credentials, mayBeProven }: AddressRequest): void {
+  requireAddress({ clientAddress: address, credentials, mayBeProven: mayBeVerified }: AddressRequest): void {
     if (address === undefined || !this.#addresses.isAnyBusy) return;
     const now = performance.now();
     const key = this.#keyOf(address);
-    const seconds = this.#addresses.secondsShut(key, mayBeProven ? RESERVED_SHARE : 0, now);
+    const seconds = this.#addresses.secondsShut(key, mayBeVerified ? RESERVED_SHARE : 0, now);
     if (seconds > 0 && !this.#isProven(credentials)) throw this.#refusal(this.#addresses, key, seconds, { address });
   }
 

@@ -138,11 +138,11 @@ export class JobSettlement {
 }
 
 /** Returns 5 s, 10 s, 20 s and so on, varied by up to 20%, or longer if the other side asks for it. */
-function retryDelay(attempt: number, queue: JobQueue, askedSeconds: number | undefined): number {
+function retryDelay(attempt: number, queue: JobQueue, requestedSeconds: number | undefined): number {
   const spread = randomInt(80, 121) / 100;
   const longest = queue.retriedForSeconds === undefined ? Number.POSITIVE_INFINITY : MAX_RETRY_SECONDS;
   const delay = Math.min(FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread, longest);
-  return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
+  return Math.max(delay, Math.min(requestedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
 }
 
 /** Makes a reason storable: error messages may contain anything, and PostgreSQL text cannot contain NUL. */

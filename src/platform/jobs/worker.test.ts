@@ -123,11 +123,11 @@ describe('retries and dead letters (operations 6.2)', () => {
   });
 
   test('does not retry earlier than the other side requests, up to an hour', async () => {
-    for (const [asked, seconds] of [
+    for (const [requested, seconds] of [
       [600, 600],
       [90_000, 3600],
     ]) {
-      const { queue } = queueOf(() => ({ kind: 'retry', reason: 'busy', afterSeconds: asked }));
+      const { queue } = queueOf(() => ({ kind: 'retry', reason: 'busy', afterSeconds: requested }));
       await sql(table.database, 'truncate queue_jobs');
       await table.enqueue();
       await runDue(table.worker([queue]));

@@ -47,12 +47,12 @@ function transport(port: number, options: Partial<SmtpOptions> = {}): SmtpTransp
 }
 
 /** A server that does not speak SMTP, or does so incorrectly. */
-async function rawPeer(answer: (socket: Socket) => void): Promise<number> {
+async function rawPeer(response: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    answer(socket);
+    response(socket);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -301,22 +301,22 @@ describe('an invalid server (F-16)', () => {
 
   test.each<[string, (socket: Socket) => void]>([
     ['is not an SMTP server', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('%s: the attempt ends', async (_, answer) => {
-    const port = await rawPeer(answer);
+  ])('%s: the attempt ends', async (_, response) => {
+    const port = await rawPeer(response);
     expect((await sendMail(transport(port, { timeoutSeconds: 1 }), MAIL, NEVER)).kind).toBe('retry');
   });
 });
 
 /** Records the lines that the transport sends to a server. The server answers 250 by default. */
-async function heard(answers: Readonly<Record<string, string>> = {}) {
+async function heard(responses: Readonly<Record<string, string>> = {}) {
   const lines: string[] = [];
   const port = await rawPeer((socket) => {
     socket.write('220 sound\r\n');
     socket.setEncoding('utf8').on('data', (text: string) => {
       for (const line of text.split('\r\n').filter((one) => one !== '')) {
         lines.push(line);
-        const command = Object.keys(answers).find((one) => line.startsWith(one)) ?? '';
-        socket.write(`${answers[command] ?? '250 fine'}\r\n`);
+        const command = Object.keys(responses).find((one) => line.startsWith(one)) ?? '';
+        socket.write(`${responses[command] ?? '250 fine'}\r\n`);
       }
     });
   });
@@ -334,9 +334,9 @@ test('a transport test checks sender and recipient, and resets both', async () =
 test.each([
   ['MAIL FROM', '553 sender not owned by user'],
   ['RCPT TO', '554 relay access denied'],
-])('a transport test reports that %s is rejected', async (command, answer) => {
-  const { lines, port } = await heard({ [command]: answer });
-  const reason = `the SMTP server responded ${answer.slice(0, 3)} to ${command}`;
+])('a transport test reports that %s is rejected', async (command, response) => {
+  const { lines, port } = await heard({ [command]: response });
+  const reason = `the SMTP server responded ${response.slice(0, 3)} to ${command}`;
   expect(await transport(port).test(NEVER)).toContain(reason);
   expect(lines).toContain('RSET');
 });

@@ -243,10 +243,10 @@ function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }
   if (responseCode === undefined) return { kind: 'retry', reason: `no SMTP response (${code ?? 'unknown'})` };
   const isAboutMail = command !== undefined && COMMANDS_OF_MAIL.includes(command);
   const kind = isAboutMail && responseCode >= 500 ? 'refused' : 'retry';
-  const asked = command === undefined || command === 'CONN' ? 'the connection' : command;
+  const requested = command === undefined || command === 'CONN' ? 'the connection' : command;
   // A response about the email may name the recipient.
   const said = isAboutMail || response === undefined ? '' : `: ${foreignText(response)}`;
-  return { kind, reason: `the SMTP server responded ${responseCode} to ${asked}${said}` };
+  return { kind, reason: `the SMTP server responded ${responseCode} to ${requested}${said}` };
 }
 
 interface Facts {

@@ -39,9 +39,9 @@ export async function countCall<A extends { readonly status: number }>(
   const startedAt = performance.now();
   let status = 'failed';
   try {
-    const answer = await call();
-    status = `${Math.floor(answer.status / 100)}xx`;
-    return answer;
+    const response = await call();
+    status = `${Math.floor(response.status / 100)}xx`;
+    return response;
   } finally {
     calls.count -= 1;
     const seconds = (performance.now() - startedAt) / 1000;

@@ -86,7 +86,7 @@ export interface ExchangeOptions {
   readonly server?: CalledServer | undefined;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   /** Decoded. Empty if it was not needed. */
@@ -104,7 +104,7 @@ class ClosedConnection extends OutboundFailure {
 }
 
 /** @throws OutboundFailure */
-export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
+export async function exchange(url: URL, options: ExchangeOptions): Promise<TestResponse> {
   const trace = currentTask()?.trace;
   return await countCall(options.server, options.method, () =>
     trace === undefined ? exchangeAgain(url, options) : exchangeInTrace(url, options, trace),
@@ -112,7 +112,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
 }
 
 /** The span omits path and query, which third parties choose and which may contain anything. */
-async function exchangeInTrace(url: URL, options: ExchangeOptions, trace: TaskTrace): Promise<Answer> {
+async function exchangeInTrace(url: URL, options: ExchangeOptions, trace: TaskTrace): Promise<TestResponse> {
   const startedAt = performance.now();
   const { id, headers } = trace.call();
   const attributes = {
@@ -126,16 +126,16 @@ async function exchangeInTrace(url: URL, options: ExchangeOptions, trace: TaskTr
   };
   try {
     const all = options.isTold === true ? { ...options.headers, ...headers } : options.headers;
-    const answer = await exchangeAgain(url, { ...options, headers: all });
-    record(answer.status, answer.status >= 400 ? String(answer.status) : undefined);
-    return answer;
+    const response = await exchangeAgain(url, { ...options, headers: all });
+    record(response.status, response.status >= 400 ? String(response.status) : undefined);
+    return response;
   } catch (error) {
     record(undefined, error instanceof OutboundFailure ? error.reason : 'error');
     throw error;
   }
 }
 
-async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<Answer> {
+async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<TestResponse> {
   try {
     return await exchangeOnce(url, options);
   } catch (error) {
@@ -145,7 +145,7 @@ async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<Answer
   }
 }
 
-async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer> {
+async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<TestResponse> {
   const { method, headers, needsBody, signal, lookup = lookUpHost, trustedCertificates } = options;
   const { connectMs = CONNECT_MS, maxBodyBytes = MAX_BODY_BYTES, connections = SINGLE_USE } = options;
   const { response, raw } = await outside(
@@ -160,9 +160,9 @@ async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer>
         lookup,
         ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
       });
-      let hasAnswered = false;
+      let hasResponded = false;
       const fail = (error: unknown): void => {
-        const isClosed = request.reusedSocket && !hasAnswered && isErrno(error, 'ECONNRESET', 'EPIPE');
+        const isClosed = request.reusedSocket && !hasResponded && isErrno(error, 'ECONNRESET', 'EPIPE');
         const failure = isClosed ? new ClosedConnection(error) : failureOf(error, signal);
         reject(failure);
         request.destroy(failure);
@@ -180,7 +180,7 @@ async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer>
         reject(new OutboundFailure('connection'));
       });
       request.on('response', (response) => {
-        hasAnswered = true;
+        hasResponded = true;
         if (needsBody) {
           readBody(response, maxBodyBytes, (raw) => resolve({ response, raw }), fail);
           return;
@@ -269,7 +269,7 @@ export async function resolveByDns(hostname: string, signal: AbortSignal): Promi
   signal.addEventListener('abort', cancel);
   try {
     const found = await outside(Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]));
-    const addresses = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const addresses = found.flatMap((response) => (response.status === 'fulfilled' ? response.value : []));
     if (addresses.length === 0) throw new Error('the host name has no addresses', { cause: found });
     return addresses;
   } finally {

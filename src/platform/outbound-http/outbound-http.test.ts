@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function peer(answer: Parameters<typeof startHttpsPeer>[0]): Promise<HttpsPeer> {
-  const started = await startHttpsPeer(answer);
+async function peer(response: Parameters<typeof startHttpsPeer>[0]): Promise<HttpsPeer> {
+  const started = await startHttpsPeer(response);
   closing.push(() => started.stop());
   return started;
 }
@@ -131,17 +131,17 @@ describe('rejected without a connection', () => {
     'https://[64:ff9b::7f00:1]:PORT/',
   ])('%s (S-52)', async (url) => {
     const server = await peer((_, response) => response.end());
-    const asked: string[] = [];
+    const requested: string[] = [];
     const outbound = loopbackOutbound([server], {
       resolve: async (name) => {
-        asked.push(name);
+        requested.push(name);
         return ['127.0.0.1'];
       },
     });
     const target = url.replace('PORT', String(server.port));
     expect(await outbound.get(target, JSON_TYPE)).toEqual({ ok: false, reason: 'url' });
     expect(await outbound.post(target, {})).toEqual({ ok: false, reason: 'url' });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(server.connections()).toBe(0);
   });
 
@@ -206,18 +206,18 @@ test('of several addresses connects only to the allowed ones (S-52)', async () =
 
 test('looks up a name once per connection and checks the address that it connects to (S-52)', async () => {
   const server = await peer((_, response) => response.end('{}'));
-  const asked: string[] = [];
+  const requested: string[] = [];
   const outbound = loopbackOutbound([server], {
     allowedNetworks: [{ address: '127.0.0.1', prefixLength: 32, family: 'ipv4' }],
     resolve: async (name) => {
-      asked.push(name);
-      return [asked.length === 1 ? '127.0.0.1' : '127.0.0.2'];
+      requested.push(name);
+      return [requested.length === 1 ? '127.0.0.1' : '127.0.0.2'];
     },
   });
   expect(await outbound.get(`${server.origin}/first`, JSON_TYPE)).toMatchObject({ ok: true });
-  expect(asked).toEqual(['peer.example']);
+  expect(requested).toEqual(['peer.example']);
   expect(await outbound.get(`${server.origin}/second`, JSON_TYPE)).toEqual({ ok: false, reason: 'address' });
-  expect(asked).toHaveLength(2);
+  expect(requested).toHaveLength(2);
   expect(server.connections()).toBe(1);
 });
 
@@ -421,11 +421,11 @@ describe('failures', () => {
   });
 
   test('of many documents do not fill the memory', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const outbound = loopbackOutbound([{ port: 443 }], {
       allowedNetworks: [],
       resolve: async (name) => {
-        asked.push(name);
+        requested.push(name);
         return ['127.0.0.1'];
       },
     });
@@ -435,10 +435,10 @@ describe('failures', () => {
     await outbound.get('https://first.example/', JSON_TYPE);
     await fill(999);
     await outbound.get('https://first.example/', JSON_TYPE);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     await fill(1);
     await outbound.get('https://first.example/', JSON_TYPE);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test('caused by too many requests in flight are not cached (S-52)', async () => {

@@ -23,13 +23,13 @@ import { parseUrl } from '#platform/base/url.ts';
 import type { CalledServer } from './call-metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import {
-  type Answer,
   checkedLookup,
   exchange,
   type FailureReason,
   OutboundFailure,
   type Resolve,
   resolveByDns,
+  type TestResponse,
 } from './exchange.ts';
 import { Lanes } from './lanes.ts';
 import { ReachableAddresses } from './reachable-addresses.ts';
@@ -190,8 +190,8 @@ export class OutboundHttp {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams(form).toString();
     const message = { server: 'clients', method: 'POST', headers, body, needsBody: false } as const;
-    const answer = await (isConfigured ? this.#send(url, isConfigured, message) : this.#sendUnlessSlow(url, message));
-    return answer instanceof OutboundFailure ? notSent(answer) : { ok: true, status: answer.status };
+    const response = await (isConfigured ? this.#send(url, isConfigured, message) : this.#sendUnlessSlow(url, message));
+    return response instanceof OutboundFailure ? notSent(response) : { ok: true, status: response.status };
   }
 
   /**
@@ -202,12 +202,12 @@ export class OutboundHttp {
     const breaker = hasBreaker ? this.#breakerOf(`${call.server} ${url}`) : undefined;
     if (breaker?.admits() === false) return { ok: false, reason: 'resting' };
     const message = { ...call, needsBody: true, signal: AbortSignal.timeout(totalMs) };
-    let answer = await this.#send(url, true, message);
-    if (answer instanceof OutboundFailure && answer.reason === 'connection')
-      answer = await this.#send(url, true, message);
-    if (breaker !== undefined) report(breaker, answer);
-    if (answer instanceof OutboundFailure) return notSent(answer);
-    return { ok: true, status: answer.status, mediaType: mediaTypeOf(answer), body: answer.body };
+    let response = await this.#send(url, true, message);
+    if (response instanceof OutboundFailure && response.reason === 'connection')
+      response = await this.#send(url, true, message);
+    if (breaker !== undefined) report(breaker, response);
+    if (response instanceof OutboundFailure) return notSent(response);
+    return { ok: true, status: response.status, mediaType: mediaTypeOf(response), body: response.body };
   }
 
   #breakerOf(key: string): CircuitBreaker {
@@ -219,33 +219,33 @@ export class OutboundHttp {
 
   async #fetch(url: string, { accept, isConfigured, ...options }: FetchOptions): Promise<Fetched | NotSent> {
     const message = { ...options, method: 'GET', headers: { accept }, needsBody: true } as const;
-    const answer = await this.#send(url, isConfigured, message);
-    if (answer instanceof OutboundFailure) return notSent(answer);
-    const { headers, body } = answer;
+    const response = await this.#send(url, isConfigured, message);
+    if (response instanceof OutboundFailure) return notSent(response);
+    const { headers, body } = response;
     return {
       ok: true,
-      mediaType: mediaTypeOf(answer),
+      mediaType: mediaTypeOf(response),
       body,
       freshForSeconds: freshSeconds(headers['cache-control'], headers.age),
     };
   }
 
-  async #sendUnlessSlow(text: string, message: Message): Promise<Answer | OutboundFailure> {
+  async #sendUnlessSlow(text: string, message: Message): Promise<TestResponse | OutboundFailure> {
     const { clock } = this.#options;
     const host = parseUrl(text)?.hostname ?? '';
     if (clock.now() < (this.#resting.get(host) ?? 0)) return new OutboundFailure('busy');
     const started = performance.now();
-    const answer = await this.#send(text, false, message);
+    const response = await this.#send(text, false, message);
     const elapsed = performance.now() - started;
     if (elapsed >= SLOW_MS) {
       this.#resting.delete(host);
       this.#resting.set(host, clock.now() + Math.min(MAX_REST_MS, elapsed * REST_FACTOR));
       dropFirst(this.#resting, MAX_RESTING);
     }
-    return answer;
+    return response;
   }
 
-  async #send(text: string, isConfigured: boolean, message: Message): Promise<Answer | OutboundFailure> {
+  async #send(text: string, isConfigured: boolean, message: Message): Promise<TestResponse | OutboundFailure> {
     const { log, resolve = resolveByDns, trustedCertificates } = this.#options;
     const { signal = AbortSignal.timeout(TOTAL_MS) } = message;
     const url = parseUrl(text);
@@ -257,15 +257,15 @@ export class OutboundHttp {
       const isCall = message.signal !== undefined;
       const configured = isCall ? this.#callLanes : this.#configuredLanes;
       const lanes = isConfigured ? configured : this.#lanes;
-      const answer = await lanes.run(
+      const response = await lanes.run(
         // A slow server does not delay others on the same host.
         isCall ? message.server : url.hostname,
         isCall ? AbortSignal.any([signal, AbortSignal.timeout(MAX_CALL_WAIT_MS)]) : signal,
         () => new OutboundFailure('busy'),
         () => exchange(url, { ...message, signal, lookup, trustedCertificates, isTold: isConfigured }),
       );
-      if (!isCall && message.method === 'GET' && answer.status !== 200) throw new OutboundFailure('status');
-      return answer;
+      if (!isCall && message.method === 'GET' && response.status !== 200) throw new OutboundFailure('status');
+      return response;
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
       log.info('outbound.failed', 'outbound request failed', {
@@ -306,13 +306,13 @@ function dropFirst(map: Map<string, unknown>, maximum: number): void {
 }
 
 /** Reports a result to the breaker: a server that responds below status 500 is available. */
-function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void {
-  if (!(answer instanceof OutboundFailure)) {
-    if (answer.status >= 500) breaker.fail();
+function report(breaker: CircuitBreaker, response: TestResponse | OutboundFailure): void {
+  if (!(response instanceof OutboundFailure)) {
+    if (response.status >= 500) breaker.fail();
     else breaker.succeed();
     return;
   }
-  switch (answer.reason) {
+  switch (response.reason) {
     case 'connection':
     case 'name':
     case 'timeout':
@@ -329,7 +329,7 @@ function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void
   }
 }
 
-function mediaTypeOf({ headers }: Answer): string | undefined {
+function mediaTypeOf({ headers }: TestResponse): string | undefined {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 }
 

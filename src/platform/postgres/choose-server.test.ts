@@ -150,8 +150,8 @@ describe('multiple servers in one connection URL', () => {
     try {
       const failing = opened.execute(move, { to: 'nowhere' });
       await expect(failing).rejects.toMatchObject({ code: 'temporarily_unavailable' });
-      const answers = await Promise.all(Array.from({ length: 20 }, () => opened.first(where, {})));
-      expect(new Set(answers.map((answer) => answer?.place))).toEqual(new Set(['two']));
+      const responses = await Promise.all(Array.from({ length: 20 }, () => opened.first(where, {})));
+      expect(new Set(responses.map((response) => response?.place))).toEqual(new Set(['two']));
     } finally {
       servers[0]?.thaw();
     }

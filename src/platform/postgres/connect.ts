@@ -179,15 +179,15 @@ async function connectOnce(
   client.setTypeParser(types.builtins.INT8, Number);
   // Without a listener, an error after the attempt was abandoned would end the process.
   client.on('error', () => {});
-  let isAsked = false;
-  for (const method of PASSWORD_REQUESTS) client.connection.on(method, () => (isAsked = true));
+  let isRequested = false;
+  for (const method of PASSWORD_REQUESTS) client.connection.on(method, () => (isRequested = true));
   try {
     await client.connect();
     checkBinding?.();
     await inTime(client, () => requireSuitable(client, options.connection));
   } catch (error) {
     client.connection.stream.destroy();
-    throw isAsked && (password ?? '') === '' ? new MissingPassword() : error;
+    throw isRequested && (password ?? '') === '' ? new MissingPassword() : error;
   }
   return client;
 }

@@ -91,8 +91,8 @@ describe('a connection lost during a statement', () => {
       testDatabase.connectionString,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
-    const answers = await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
-    expect(answers.every((answer) => answer?.count === 8 || answer?.count === 0)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
+    expect(responses.every((response) => response?.count === 8 || response?.count === 0)).toBe(true);
     expect(log.lines.slice(linesBefore).filter((line) => line.event === 'db.lost').length).toBeLessThanOrEqual(1);
   });
 
@@ -107,8 +107,8 @@ describe('a connection lost during a statement', () => {
     );
     await Promise.all(Array.from({ length: 40 }, () => testDatabase.database.first(shifting, {})));
     await administer(testDatabase.connectionString, 'alter table shifting alter column value type text');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => testDatabase.database.first(shifting, {})));
-    expect(new Set(answers.map((answer) => answer?.value))).toEqual(new Set(['1']));
+    const responses = await Promise.all(Array.from({ length: 40 }, () => testDatabase.database.first(shifting, {})));
+    expect(new Set(responses.map((response) => response?.value))).toEqual(new Set(['1']));
   });
 
   test('a read-only database rejects writes with temporarily_unavailable and still serves reads', async () => {

@@ -94,11 +94,11 @@ export class Connection {
     if (this.inFlight === 0) this.lastActiveAt = sentAt;
     this.inFlight += 1;
     if (task !== undefined) task.queries += 1;
-    let isAnswered = false;
-    const answer = (error: unknown, completed: Completed | undefined): void => {
+    let isDecided = false;
+    const response = (error: unknown, completed: Completed | undefined): void => {
       // The driver reports a parameter that it cannot encode twice: at once, and when the server is ready again.
-      if (isAnswered) return;
-      isAnswered = true;
+      if (isDecided) return;
+      isDecided = true;
       const now = performance.now();
       const startedAt = Math.max(sentAt, this.lastActiveAt);
       this.lastActiveAt = now;
@@ -107,7 +107,7 @@ export class Connection {
       this.inFlight -= 1;
       const failure =
         error === null || error === undefined ? undefined : readFailure(command.label, error, this.#lostReason);
-      chargeAnswer(task, command.label, sentAt, failure, completed?.rows.length);
+      chargeResponse(task, command.label, sentAt, failure, completed?.rows.length);
       metrics?.observe('db_query_duration_seconds', { name: command.label }, (now - startedAt) / 1000);
       if (now - startedAt > this.#slowMs) {
         resumeTask(task, () => this.#events.slow(command.label, now - startedAt));
@@ -122,8 +122,8 @@ export class Connection {
     };
     this.#client.query(
       before.length === 0
-        ? singleQuery(command, guard, this.#shapes, answer)
-        : new GroupedQuery(guard === undefined ? before : [...before, guard], command, answer),
+        ? singleQuery(command, guard, this.#shapes, response)
+        : new GroupedQuery(guard === undefined ? before : [...before, guard], command, response),
     );
   }
 
@@ -167,7 +167,7 @@ export class Connection {
 }
 
 /** Adds an answered statement to what its task has cost. @param rowCount of the answer; undefined: it failed */
-export function chargeAnswer(
+export function chargeResponse(
   task: Task | undefined,
   label: string,
   sentAt: number,

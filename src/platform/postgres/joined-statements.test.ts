@@ -66,16 +66,16 @@ test(
   async () => {
     const keys = ['1', 'absent', '0', 'with "quotes", {braces} and \\', 'zwölf ✓', '1', 'absent', '2'];
     const tasks: Task[] = [];
-    const answers: (string | undefined)[] = [];
+    const responses: (string | undefined)[] = [];
     const first = readValue('0');
-    const asked = keys.map(async (key, index) => {
+    const requested = keys.map(async (key, index) => {
       tasks[index] = await runTask(`GET-${index}`, async () => {
-        answers[index] = await readValue(key);
+        responses[index] = await readValue(key);
       });
     });
-    const joined = await sent('test.read.joined', () => Promise.all([first, ...asked]));
+    const joined = await sent('test.read.joined', () => Promise.all([first, ...requested]));
     expect(joined).toBe(1);
-    expect(answers).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
+    expect(responses).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
     expect(tasks.map(({ queries }) => queries)).toEqual(keys.map(() => 1));
     expect(tasks.map(({ fetched }) => fetched)).toEqual(keys.map((key) => (key === 'absent' ? 0 : 1)));
     expect(tasks.every(({ dbMs }) => dbMs > 0)).toBe(true);
@@ -159,10 +159,12 @@ test('a joined answer that is incomplete is requested again individually', ON_BU
 
 test('look-ups whose connection is lost are sent again', async () => {
   const first = testDatabase.database.first(readNumber, { text: '1', pause: 0 });
-  const asked = ['3', '4', '5'].map((text) => testDatabase.database.first(readNumber, { text, pause: PAUSE_SECONDS }));
+  const requested = ['3', '4', '5'].map((text) =>
+    testDatabase.database.first(readNumber, { text, pause: PAUSE_SECONDS }),
+  );
   await first;
   await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
-  expect((await Promise.all(asked)).map((row) => row?.number)).toEqual([3, 4, 5]);
+  expect((await Promise.all(requested)).map((row) => row?.number)).toEqual([3, 4, 5]);
 });
 
 test('joined look-ups whose prepared statement is lost are prepared again', ON_BUSY_MACHINES, async () => {
@@ -192,10 +194,10 @@ test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, a
   const isSent = sent('test.read.joined', async () => {
     const late = ['0', '1', '2'].map((key) =>
       runTask(`GET-late-${key}`, async () => {
-        const answer = readValue(key);
+        const response = readValue(key);
         const task = currentTask();
         if (task !== undefined) task.isOver = true;
-        await answer;
+        await response;
       }),
     );
     const outcomes = await Promise.allSettled(late);
@@ -244,25 +246,25 @@ describe('inserts of one kind', () => {
   test('leave together, and one that the server refuses fails alone', ON_BUSY_MACHINES, async () => {
     const keys = ['put-1', 'put-2', 'put-3', 'put-4', '0', 'put-5'];
     const row = { texts: values.texts, at: 1_700_000_000_123 };
-    const answers = [row, row, row, row, undefined, row];
+    const responses = [row, row, row, row, undefined, row];
     let outcomes: Awaited<ReturnType<typeof putAll>> = [];
     const joined = await sent('test.append.joined', async () => {
       outcomes = await putAll(keys);
     });
     expect(joined).toBe(1);
     for (const [index, outcome] of outcomes.entries()) {
-      const answer = answers[index];
-      if (answer === undefined) expect(outcome).toMatchObject({ status: 'rejected', reason: { sqlState: '23505' } });
-      else expect(outcome).toMatchObject({ status: 'fulfilled', value: answer });
+      const response = responses[index];
+      if (response === undefined) expect(outcome).toMatchObject({ status: 'rejected', reason: { sqlState: '23505' } });
+      else expect(outcome).toMatchObject({ status: 'fulfilled', value: response });
     }
     expect(await readValue('put-3')).toBe(values.value.toString());
   });
 
   test('whose connection is lost are not repeated', ON_BUSY_MACHINES, async () => {
-    const asked = [putAll(['put-1', 'put-2']), putAll(['put-3', 'put-4', 'put-5'], { pause: 0.5 })] as const;
-    await asked[0];
+    const requested = [putAll(['put-1', 'put-2']), putAll(['put-3', 'put-4', 'put-5'], { pause: 0.5 })] as const;
+    await requested[0];
     await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
-    for (const outcome of await asked[1]) {
+    for (const outcome of await requested[1]) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'temporarily_unavailable' } });
     }
     expect(await Promise.all(['put-3', 'put-4', 'put-5'].map((key) => readValue(key)))).toEqual([

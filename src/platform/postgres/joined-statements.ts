@@ -1,12 +1,12 @@
 import type { Task } from '#platform/base/tasks.ts';
-import { type Connection, chargeAnswer } from './connection.ts';
+import { type Connection, chargeResponse } from './connection.ts';
 import { ConnectionLost, toCallersError, tooLate } from './failures.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import type { AnyStatement } from './statement.ts';
 
 /** A statement that a caller waits for. */
-export interface Asked {
+export interface Requested {
   readonly statement: AnyStatement;
   readonly command: Command;
   readonly task: Task | undefined;
@@ -22,7 +22,7 @@ interface JoinedStatementsOptions {
   /** Replaces what the failure shows to be out of date. */
   readonly renew: (failure: unknown, connection: Connection) => void;
   /** Sends a single statement. Calls `answered` before its caller continues. */
-  readonly sendAlone: (asked: Asked, answered?: () => void) => void;
+  readonly sendAlone: (requested: Requested, responded?: () => void) => void;
 }
 
 /** Larger batches save nothing more and delay the first answer. */
@@ -50,13 +50,13 @@ export class JoinedStatements {
   }
 
   /** @param joined its `statement.joined` */
-  send(asked: Asked, joined: AnyStatement): void {
+  send(requested: Requested, joined: AnyStatement): void {
     let kind = this.#kinds.get(joined);
     if (kind === undefined) {
       kind = new Kind(joined, this.#options);
       this.#kinds.set(joined, kind);
     }
-    kind.send(asked);
+    kind.send(requested);
   }
 }
 
@@ -65,7 +65,7 @@ class Kind {
   readonly #joined: AnyStatement;
   readonly #options: JoinedStatementsOptions;
   readonly #maxInFlight: number;
-  #waiting: Asked[] = [];
+  #waiting: Requested[] = [];
   #inFlight = 0;
   #lastSentAt = 0;
   #patience: NodeJS.Timeout | undefined;
@@ -76,8 +76,8 @@ class Kind {
     this.#maxInFlight = joined.isReadOnly ? MAX_LOOKUPS_IN_FLIGHT : MAX_WRITES_IN_FLIGHT;
   }
 
-  send(asked: Asked): void {
-    this.#waiting.push(asked);
+  send(requested: Requested): void {
+    this.#waiting.push(requested);
     this.#sendWaiting();
   }
 
@@ -104,27 +104,27 @@ class Kind {
     if (this.#waiting.length > 0) this.#sendWaiting();
   };
 
-  #sendJoined(batch: readonly Asked[]): void {
+  #sendJoined(batch: readonly Requested[]): void {
     const { pool, before, renew, toCommand } = this.#options;
     pool.take(
       (connection) => {
-        const asked = batch.filter(isStillWanted);
-        if (asked.length === 0) {
+        const requested = batch.filter(isStillWanted);
+        if (requested.length === 0) {
           pool.giveBack(connection);
           this.#answered();
           return;
         }
         const sentAt = performance.now();
-        for (const { task } of asked) if (task !== undefined) task.queries += 1;
+        for (const { task } of requested) if (task !== undefined) task.queries += 1;
         connection.send(
-          toCommand(this.#joined, joinParameters(asked)),
+          toCommand(this.#joined, joinParameters(requested)),
           undefined,
           (failure, completed) => {
             pool.giveBack(connection);
             if (completed === undefined) renew(failure, connection);
             this.#answered();
-            if (completed === undefined) this.#failed(asked, sentAt, failure);
-            else this.#completed(asked, sentAt, completed);
+            if (completed === undefined) this.#failed(requested, sentAt, failure);
+            else this.#completed(requested, sentAt, completed);
           },
           before,
         );
@@ -136,35 +136,36 @@ class Kind {
     );
   }
 
-  #failed(batch: readonly Asked[], sentAt: number, failure: unknown): void {
-    for (const asked of batch) {
-      chargeAnswer(asked.task, asked.statement.label, sentAt, failure, undefined);
+  #failed(batch: readonly Requested[], sentAt: number, failure: unknown): void {
+    for (const requested of batch) {
+      chargeResponse(requested.task, requested.statement.label, sentAt, failure, undefined);
       // Whether a write took effect is unknown.
-      if (failure instanceof ConnectionLost && !asked.statement.isReadOnly) asked.reject(toCallersError(failure));
-      else this.#options.sendAlone(asked);
+      if (failure instanceof ConnectionLost && !requested.statement.isReadOnly)
+        requested.reject(toCallersError(failure));
+      else this.#options.sendAlone(requested);
     }
   }
 
-  #completed(batch: readonly Asked[], sentAt: number, { command, rows }: Completed): void {
+  #completed(batch: readonly Requested[], sentAt: number, { command, rows }: Completed): void {
     const found: Completed['rows'][] = batch.map(() => []);
     for (const row of rows) found[row.place - 1]?.push(row);
-    for (const [index, asked] of batch.entries()) {
+    for (const [index, requested] of batch.entries()) {
       const own = found[index] ?? [];
-      chargeAnswer(asked.task, asked.statement.label, sentAt, undefined, own.length);
-      if (own[0]?.is_incomplete === true) this.#options.sendAlone(asked);
-      else asked.resolve({ command, rowCount: own.length, rows: own });
+      chargeResponse(requested.task, requested.statement.label, sentAt, undefined, own.length);
+      if (own[0]?.is_incomplete === true) this.#options.sendAlone(requested);
+      else requested.resolve({ command, rowCount: own.length, rows: own });
     }
   }
 }
 
-function isStillWanted({ task, reject }: Asked): boolean {
+function isStillWanted({ task, reject }: Requested): boolean {
   if (task?.isOver !== true) return true;
   reject(tooLate());
   return false;
 }
 
 /** Each parameter as an array of the values of all. */
-function joinParameters(batch: readonly Asked[]): object {
+function joinParameters(batch: readonly Requested[]): object {
   const names = batch[0]?.statement.parameterNames ?? [];
   return Object.fromEntries(names.map((name, index) => [name, batch.map(({ command }) => command.params[index])]));
 }

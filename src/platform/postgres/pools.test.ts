@@ -219,10 +219,10 @@ describe('a slow server (F-09)', () => {
     cable.slowDown(50);
     // The first statements measure the latency and open the other connections.
     await Promise.all(Array.from({ length: 30 }, () => slow.first(one, {})));
-    const asked = await Promise.allSettled(Array.from({ length: 320 }, () => slow.first(one, {})));
-    const answered = asked.filter(({ status }) => status === 'fulfilled').length;
-    expect(answered).toBeGreaterThan(40);
-    expect(answered).toBeLessThan(200);
+    const requested = await Promise.allSettled(Array.from({ length: 320 }, () => slow.first(one, {})));
+    const responded = requested.filter(({ status }) => status === 'fulfilled').length;
+    expect(responded).toBeGreaterThan(40);
+    expect(responded).toBeLessThan(200);
     await slow.close();
     cable.close();
   });
@@ -239,18 +239,18 @@ describe('a slow server (F-09)', () => {
       });
       pending -= 1;
     };
-    const asked: Promise<void>[] = [];
+    const requested: Promise<void>[] = [];
     // One statement for each of the three shared connections. They are overdue after a second.
-    for (let count = 0; count < 3; count += 1) asked.push(ask());
+    for (let count = 0; count < 3; count += 1) requested.push(ask());
     await setTimeout(1_200);
     for (let wave = 0; wave < 20; wave += 1) {
-      for (let count = 0; count < 10; count += 1) asked.push(ask());
+      for (let count = 0; count < 10; count += 1) requested.push(ask());
       await setTimeout(100);
     }
     await waitUntil(() => pending <= 3, 'callers to give up');
     expect(refused).toBeGreaterThan(150);
     cable.slowDown(0);
-    await Promise.all(asked);
+    await Promise.all(requested);
     expect(await slow.first(one, {})).toEqual({ one: 1 });
     await slow.close();
     cable.close();

@@ -11,7 +11,7 @@ import {
   tooLate,
 } from './failures.ts';
 import type { Guard } from './guarded-statements.ts';
-import { type Asked, JoinedStatements } from './joined-statements.ts';
+import { JoinedStatements, type Requested } from './joined-statements.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import type { AnyStatement } from './statement.ts';
@@ -43,7 +43,7 @@ export class SingleStatements {
     this.#joined = new JoinedStatements({
       ...options,
       renew: (failure, connection) => this.#renew(failure, connection),
-      sendAlone: (asked, answered) => this.#sendAlone(asked, undefined, answered),
+      sendAlone: (requested, responded) => this.#sendAlone(requested, undefined, responded),
     });
   }
 
@@ -52,20 +52,20 @@ export class SingleStatements {
     const task = currentTask();
     return settleInTask(task, (resolve, reject) => {
       const command = this.#options.toCommand(statement, parameters);
-      const asked: Asked = { statement, command, task, resolve, reject };
-      if (statement.joined === undefined || guard !== undefined) this.#sendAlone(asked, guard);
-      else this.#joined.send(asked, statement.joined);
+      const requested: Requested = { statement, command, task, resolve, reject };
+      if (statement.joined === undefined || guard !== undefined) this.#sendAlone(requested, guard);
+      else this.#joined.send(requested, statement.joined);
     });
   }
 
   /** @param answered called before the caller goes on */
-  #sendAlone({ statement, command, task, resolve, reject }: Asked, guard?: Guard, answered?: () => void): void {
+  #sendAlone({ statement, command, task, resolve, reject }: Requested, guard?: Guard, responded?: () => void): void {
     const { pool, before, toCommand } = this.#options;
     const guardCommand = guard === undefined ? undefined : toCommand(guard.statement, guard.parameters);
     const mayRepeat = statement.isReadOnly && guard === undefined;
     let retries = 0;
     const refuse = (error: unknown): void => {
-      answered?.();
+      responded?.();
       reject(error);
     };
     const attempt = (connection: Connection): void => {
@@ -80,7 +80,7 @@ export class SingleStatements {
         (failure, completed) => {
           pool.giveBack(connection);
           if (completed !== undefined) {
-            answered?.();
+            responded?.();
             resolve(completed);
           } else if (this.#mayRetry(mayRepeat, failure, retries, connection)) {
             retries += 1;

@@ -5,7 +5,7 @@
 import type { Clock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { outside, resumeTask } from '#platform/base/tasks.ts';
-import { type LimitingAnswer, SentryRateLimits } from './rate-limits.ts';
+import { type LimitingResponse, SentryRateLimits } from './rate-limits.ts';
 
 const MAX_UNSENT = 100;
 const MAX_PER_MINUTE = 100;
@@ -17,7 +17,7 @@ export interface EnvelopesOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Throws if Sentry does not respond. */
-  post(envelope: string, signal: AbortSignal): Promise<LimitingAnswer>;
+  post(envelope: string, signal: AbortSignal): Promise<LimitingResponse>;
 }
 
 type Kind = 'error' | 'transaction';
@@ -85,9 +85,9 @@ export class Envelopes {
         continue;
       }
       try {
-        const answer = await outside(post(envelopeOf(next, clock.now()), signal));
-        this.#limits.learn(answer, clock.now());
-        if (answer.status < 200 || answer.status > 299) this.#drop(`status ${answer.status}`);
+        const response = await outside(post(envelopeOf(next, clock.now()), signal));
+        this.#limits.learn(response, clock.now());
+        if (response.status < 200 || response.status > 299) this.#drop(`status ${response.status}`);
       } catch (error) {
         this.#drop(describeError(error).message);
       }

@@ -4,7 +4,7 @@ type Category = 'error' | 'transaction';
 const DEFAULT_SECONDS = 60;
 const MAX_SECONDS = 3_600;
 
-export interface LimitingAnswer {
+export interface LimitingResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -18,7 +18,7 @@ export class SentryRateLimits {
   }
 
   /** Format: `SECONDS:CATEGORY;CATEGORY:…, …`. Without a category, the limit applies to all. Valid with any status. */
-  learn({ status, headers }: LimitingAnswer, now: number): void {
+  learn({ status, headers }: LimitingResponse, now: number): void {
     const limits = headers['x-sentry-rate-limits'];
     if (typeof limits === 'string') {
       for (const limit of limits.split(',')) {

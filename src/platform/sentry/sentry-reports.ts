@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Clock } from '#platform/base/clock.ts';
-import type { AnsweredRequest, FailedWork, FailureReports } from '#platform/base/failure-reports.ts';
+import type { CompletedRequest, FailedWork, FailureReports } from '#platform/base/failure-reports.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import type { Task } from '#platform/base/tasks.ts';
 import { describeErrors } from './described-errors.ts';
@@ -44,7 +44,7 @@ export class SentryReports implements FailureReports {
     });
   }
 
-  answered({ task, name, status }: AnsweredRequest): void {
+  answered({ task, name, status }: CompletedRequest): void {
     if (status >= 500) this.#remember({ task, name, status });
     const { tracesSampleRate, envelopes } = this.#options;
     if (tracesSampleRate === 0 || !isChosen(tracesSampleRate)) return;
@@ -65,7 +65,7 @@ export class SentryReports implements FailureReports {
   }
 
   /** ERROR lines of requests are breadcrumbs rather than events, since the failure behind them is an event. */
-  #remember({ task, name, status }: AnsweredRequest): void {
+  #remember({ task, name, status }: CompletedRequest): void {
     if (this.#breadcrumbs.length >= MAX_BREADCRUMBS) this.#breadcrumbs.shift();
     this.#breadcrumbs.push({
       timestamp: this.#now(),

@@ -73,7 +73,7 @@ const FOREIGN_HINT = 'id_token_hint must be an ID token issued by this server to
  * in the plain parameters. Undefined to show a page.
  */
 export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
-  const redirectUri = parameters.has('redirect_uri') ? provenRedirectUri(parameters, client) : undefined;
+  const redirectUri = parameters.has('redirect_uri') ? verifiedRedirectUri(parameters, client) : undefined;
   const responseMode = responseModeOf(parameters.get('response_mode'), parameters.get('response_type'));
   if (redirectUri === undefined || responseMode === undefined) return undefined;
   return { redirectUri, responseMode, state: usableState(parameters) };
@@ -86,14 +86,14 @@ export function checkAuthorizationRequest(
   { scopeRules, resourceRules, subjectOfHint }: RequestRules,
 ): CheckedRequest {
   const { parameters } = received;
-  const redirectUri = provenRedirectUri(parameters, client);
+  const redirectUri = verifiedRedirectUri(parameters, client);
   if (redirectUri === undefined) {
     return { kind: 'page', ...redirectUriRefusal(parameters, client) };
   }
-  const asked = responseModeOf(parameters.get('response_mode'), parameters.get('response_type'));
+  const requested = responseModeOf(parameters.get('response_mode'), parameters.get('response_type'));
   const state = usableState(parameters);
-  const target: ResponseTarget = { redirectUri, responseMode: asked ?? 'query', state };
-  if (asked === undefined) {
+  const target: ResponseTarget = { redirectUri, responseMode: requested ?? 'query', state };
+  if (requested === undefined) {
     const expected = REQUESTED_RESPONSE_MODES.join(', ');
     const description = `response_mode must be one of ${expected}`;
     return { kind: 'page', error: 'invalid_request', description, about: ['response_mode'], expected };
@@ -171,7 +171,7 @@ function grantableScope(
 }
 
 /** Returns undefined if the URI is not registered, or omitted by a client with more than one. */
-function provenRedirectUri(parameters: FormParameters, client: RequestingClient): string | undefined {
+function verifiedRedirectUri(parameters: FormParameters, client: RequestingClient): string | undefined {
   const requested = parameters.get('redirect_uri');
   if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
   return redirectUriMatches(client, requested) ? requested : undefined;

@@ -21,11 +21,14 @@ export function isSignedMode(mode: ResponseMode): boolean {
  * Returns the mode of a request; undefined if it is unknown.
  * @param responseType may be an unsupported one
  */
-export function responseModeOf(asked: string | undefined, responseType: string | undefined): ResponseMode | undefined {
+export function responseModeOf(
+  requested: string | undefined,
+  responseType: string | undefined,
+): ResponseMode | undefined {
   const types = responseType?.split(' ') ?? [];
   const usual = types.includes('token') || types.includes('id_token') ? 'fragment' : 'query';
-  if (asked === undefined) return usual;
-  return asked === 'jwt' ? `${usual}.jwt` : RESPONSE_MODES.find((mode) => mode === asked);
+  if (requested === undefined) return usual;
+  return requested === 'jwt' ? `${usual}.jwt` : RESPONSE_MODES.find((mode) => mode === requested);
 }
 
 /** Where and how to respond to an authorization request, once client and URI are verified. */

@@ -9,7 +9,7 @@ import { isSignedByPresentedKey, parseCompactJws } from '../jose/compact-jws.ts'
 import { keyThumbprint, parsePublicKey } from '../jose/json-web-keys.ts';
 
 /** The request that a proof must match. */
-export interface ProvenRequest {
+export interface RequestOfProof {
   readonly method: string;
   /** Without query and fragment, as known to clients. */
   readonly url: string;
@@ -44,7 +44,7 @@ export function isThumbprint(text: string): boolean {
   return THUMBPRINT.test(text);
 }
 
-export async function checkDpopProof(text: string, request: ProvenRequest): Promise<ProofOutcome> {
+export async function checkDpopProof(text: string, request: RequestOfProof): Promise<ProofOutcome> {
   const jws = text.length > MAX_CHARACTERS ? undefined : parseCompactJws(text);
   if (jws === undefined) return wrong('the DPoP header must be sent once and contain one signed JWT');
   if (jws.type !== 'dpop+jwt') return wrong('the typ of the proof must be dpop+jwt');
@@ -70,7 +70,7 @@ export async function checkDpopProof(text: string, request: ProvenRequest): Prom
   };
 }
 
-function claimsProblem(claims: Readonly<Record<string, unknown>>, request: ProvenRequest): string | undefined {
+function claimsProblem(claims: Readonly<Record<string, unknown>>, request: RequestOfProof): string | undefined {
   const { jti, htm, htu, iat, ath } = claims;
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARACTERS) {
     return `the jti of the proof must be a string of 1 to ${MAX_ID_CHARACTERS} characters`;

@@ -94,16 +94,16 @@ test('unknown and server-controlled members are dropped', () => {
 
 describe('grants and response types', () => {
   test('that are not offered are dropped while at least one remains', () => {
-    const asked = { grant_types: ['implicit', 'password', 'refresh_token', 'authorization_code', 'x'] };
-    expect(parse({ ...asked, response_types: ['id_token', 'code'] })).toMatchObject({
+    const requested = { grant_types: ['implicit', 'password', 'refresh_token', 'authorization_code', 'x'] };
+    expect(parse({ ...requested, response_types: ['id_token', 'code'] })).toMatchObject({
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
     });
   });
 
   test('a client without the code grant needs no redirect URI', () => {
-    const asked = { grant_types: ['client_credentials'], redirect_uris: [] };
-    expect(parse(asked)).toMatchObject({ redirect_uris: [], response_types: [] });
+    const requested = { grant_types: ['client_credentials'], redirect_uris: [] };
+    expect(parse(requested)).toMatchObject({ redirect_uris: [], response_types: [] });
   });
 
   test.each([
@@ -261,8 +261,8 @@ describe('assertion methods', () => {
 
 describe('languages', () => {
   test('keeps every variant with its tag as written', () => {
-    const asked = { client_name: 'App', 'client_name#de': 'Anwendung', 'client_name#zh-Hant-TW': 'x' };
-    expect(parse(asked)).toMatchObject({ client_name: { '': 'App', de: 'Anwendung', 'zh-Hant-TW': 'x' } });
+    const requested = { client_name: 'App', 'client_name#de': 'Anwendung', 'client_name#zh-Hant-TW': 'x' };
+    expect(parse(requested)).toMatchObject({ client_name: { '': 'App', de: 'Anwendung', 'zh-Hant-TW': 'x' } });
   });
 
   test.each([
@@ -278,8 +278,8 @@ describe('languages', () => {
   });
 
   test('every variant follows the rule of its member', () => {
-    const asked = { logo_uri: 'https://app.example/l', 'logo_uri#de': 'https://evil.example/l' };
-    expect(refusal(asked)).toContain('invalid_client_metadata: logo_uri ');
+    const requested = { logo_uri: 'https://app.example/l', 'logo_uri#de': 'https://evil.example/l' };
+    expect(refusal(requested)).toContain('invalid_client_metadata: logo_uri ');
   });
 });
 

@@ -150,9 +150,9 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     check('client_uri', { text: 'is required', setting: 'allow_missing_client_uri' });
   }
   // The location of a document proves a host, while `client_uri` only claims one.
-  const provenHost = documentUrl === undefined ? undefined : new ClientHost(documentUrl, 'client_id');
-  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy, provenHost));
-  const clientHost = provenHost ?? new ClientHost(clientUri, 'client_uri');
+  const verifiedHost = documentUrl === undefined ? undefined : new ClientHost(documentUrl, 'client_id');
+  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy, verifiedHost));
+  const clientHost = verifiedHost ?? new ClientHost(clientUri, 'client_uri');
 
   checkRedirectUris(redirectUris, usesCode, (uri) =>
     registeredRedirectUriProblem(uri, applicationType, policy, clientHost),
@@ -313,10 +313,10 @@ function signingAlgorithm(
  * Optional (OpenID Connect Dynamic Client Registration 1.0 section 2): if it is absent, every algorithm of the method
  * is accepted. Not stored for a method without assertions.
  */
-function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod): string | undefined {
+function assertionAlgorithm(requested: string | undefined, method: ClientAuthMethod): string | undefined {
   const possible = assertionAlgorithms(method);
-  if (asked === undefined || possible === undefined) return undefined;
-  if (possible.includes(asked)) return asked;
+  if (requested === undefined || possible === undefined) return undefined;
+  if (possible.includes(requested)) return requested;
   throw invalidMetadata('token_endpoint_auth_signing_alg', `must be one of ${possible.join(', ')} for ${method}`);
 }
 
@@ -347,17 +347,17 @@ function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
 }
 
 /** RFC 7591 2: the server may replace requested values with supported ones, and returns them to the client. */
-function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): RegistrableGrantType[] {
-  if (asked === undefined) return ['authorization_code'];
-  const offered = rules.grantTypes.filter((grantType) => asked.includes(grantType));
+function grantTypesOf(requested: readonly string[] | undefined, rules: RegistrationRules): RegistrableGrantType[] {
+  if (requested === undefined) return ['authorization_code'];
+  const offered = rules.grantTypes.filter((grantType) => requested.includes(grantType));
   if (offered.length === 0) throw invalidMetadata('grant_types', `must contain one of ${rules.grantTypes.join(', ')}`);
   return offered;
 }
 
-function responseTypesOf(asked: readonly string[] | undefined, usesCode: boolean): string[] {
-  if (asked === undefined) return usesCode ? [...RESPONSE_TYPES] : [];
-  const offered = RESPONSE_TYPES.filter((responseType) => asked.includes(responseType));
-  if (asked.length > 0 && offered.length === 0)
+function responseTypesOf(requested: readonly string[] | undefined, usesCode: boolean): string[] {
+  if (requested === undefined) return usesCode ? [...RESPONSE_TYPES] : [];
+  const offered = RESPONSE_TYPES.filter((responseType) => requested.includes(responseType));
+  if (requested.length > 0 && offered.length === 0)
     throw invalidMetadata('response_types', `must contain ${RESPONSE_TYPES.join(', ')}`);
   if (offered.length > 0 && !usesCode) {
     throw invalidMetadata('response_types', 'must not contain code without the grant type authorization_code');

@@ -53,17 +53,17 @@ describe('requested resources (RFC 8707 2)', () => {
 });
 
 describe('the scope of a token for resources (RFC 8707 3)', () => {
-  const PERSON = ['openid', 'email', 'offline_access'];
+  const USER = ['openid', 'email', 'offline_access'];
   const POWERS = ['urn:chat:client:api:*', 'urn:latchkey:admin', 'urn:synapse:admin:*'];
-  const granted = [...PERSON, ...POWERS, 'events.read', 'files.read', 'shared'];
+  const granted = [...USER, ...POWERS, 'events.read', 'files.read', 'shared'];
 
   test.each([
     ['none', [], granted],
-    ['one resource server', [FILES], [...PERSON, 'files.read', 'shared']],
-    ['two', [FILES, CALENDAR], [...PERSON, 'events.read', 'files.read', 'shared']],
-    ['this service', [ISSUER], [...PERSON, ...POWERS]],
-    ['this service and another', [CALENDAR, ISSUER], [...PERSON, ...POWERS, 'events.read', 'shared']],
-    ['one that is no longer configured', ['https://gone.example'], PERSON],
+    ['one resource server', [FILES], [...USER, 'files.read', 'shared']],
+    ['two', [FILES, CALENDAR], [...USER, 'events.read', 'files.read', 'shared']],
+    ['this service', [ISSUER], [...USER, ...POWERS]],
+    ['this service and another', [CALENDAR, ISSUER], [...USER, ...POWERS, 'events.read', 'shared']],
+    ['one that is no longer configured', ['https://gone.example'], USER],
   ])('for %s', (_, resources, scope) => {
     expect(rules.scopeAt(resources, granted)).toEqual(scope);
   });

@@ -86,8 +86,8 @@ export class ResourceRules {
     return scope.filter((name) => {
       const kind = this.#scopeRules.classify(name);
       if (kind === 'resource') return there.has(name);
-      const isAboutPerson = kind === 'openid' || kind === 'claims' || kind === 'offline-access';
-      return isAboutPerson || isOwn;
+      const isAboutUser = kind === 'openid' || kind === 'claims' || kind === 'offline-access';
+      return isAboutUser || isOwn;
     });
   }
 }

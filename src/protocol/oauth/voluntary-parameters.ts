@@ -50,9 +50,9 @@ export function voluntaryParameters(
   rules: ScopeRules,
 ): VoluntaryParameters | undefined {
   const text = parameters.get('claims');
-  const asked = text === undefined ? undefined : parseClaimsParameter(text);
-  const inClaims = asked?.acrValues ?? [];
-  const isEssential = inClaims.length > 0 && asked?.isAcrEssential === true;
+  const requested = text === undefined ? undefined : parseClaimsParameter(text);
+  const inClaims = requested?.acrValues ?? [];
+  const isEssential = inClaims.length > 0 && requested?.isAcrEssential === true;
   // OpenID Connect Core 1.0 5.5.1.1: a non-essential request for `acr` is equivalent to `acr_values`.
   const voluntary = parameters.get('acr_values')?.split(' ') ?? client.defaultAcrValues;
   const wanted = inClaims.length > 0 ? inClaims : voluntary;
@@ -61,8 +61,8 @@ export function voluntaryParameters(
   const isOpenId = granted.includes('openid');
   return {
     acr: { values, isEssential },
-    claims: asked === undefined || !isOpenId ? NO_CLAIMS : permittedClaims(asked.claims, client.scope, rules),
-    subjects: isOpenId ? asked?.subjects : undefined,
+    claims: requested === undefined || !isOpenId ? NO_CLAIMS : permittedClaims(requested.claims, client.scope, rules),
+    subjects: isOpenId ? requested?.subjects : undefined,
   };
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ProvenFactor, reachesAcr, strengthOf } from './authentication-classes.ts';
+import { reachesAcr, strengthOf, type VerifiedFactor } from './authentication-classes.ts';
 
-const PASSWORD: ProvenFactor = { kind: 'password' };
-const UPSTREAM: ProvenFactor = { kind: 'upstream', amr: ['pwd', 'mfa'] };
+const PASSWORD: VerifiedFactor = { kind: 'password' };
+const UPSTREAM: VerifiedFactor = { kind: 'upstream', amr: ['pwd', 'mfa'] };
 
 describe('acr and amr of an authentication', () => {
-  test.each<[string, readonly ProvenFactor[], string, readonly string[]]>([
+  test.each<[string, readonly VerifiedFactor[], string, readonly string[]]>([
     ['a password', [PASSWORD], 'urn:latchkey:acr:1', ['pwd']],
     ['another service, with any request', [UPSTREAM], 'urn:latchkey:acr:1', ['pwd', 'mfa']],
     ['a one-time code after a password', [PASSWORD, { kind: 'totp' }], 'urn:latchkey:acr:2', ['pwd', 'otp', 'mfa']],

@@ -22,7 +22,7 @@ export function strongestAcr(has: { readonly hasTotp: boolean; readonly hasPassk
 }
 
 /** A factor that the user has proven. */
-export type ProvenFactor =
+export type VerifiedFactor =
   | { readonly kind: 'password' }
   | { readonly kind: 'totp' | 'recovery_code' }
   /** `amr`: from the provider, if it is trusted. */
@@ -31,7 +31,7 @@ export type ProvenFactor =
   | { readonly kind: 'passkey'; readonly isSynced: boolean };
 
 /** The `kind` of an authentication in the table of a session's authentications. */
-export type AuthenticationKind = ProvenFactor['kind'];
+export type AuthenticationKind = VerifiedFactor['kind'];
 
 /** What a session records about the factors that its user has just provided. */
 export interface AuthenticationStrength {
@@ -41,7 +41,7 @@ export interface AuthenticationStrength {
 }
 
 /** @param factors in chronological order; a passkey counts as two */
-export function strengthOf(factors: readonly ProvenFactor[]): AuthenticationStrength {
+export function strengthOf(factors: readonly VerifiedFactor[]): AuthenticationStrength {
   const hasPasskey = factors.some(({ kind }) => kind === 'passkey');
   const hasTwo = hasPasskey || factors.length > 1;
   const methods = [...factors.flatMap(methodsOf), ...(hasTwo ? ['mfa'] : [])];
@@ -49,7 +49,7 @@ export function strengthOf(factors: readonly ProvenFactor[]): AuthenticationStre
   return { acr, amr: [...new Set(methods)] };
 }
 
-function methodsOf(factor: ProvenFactor): readonly string[] {
+function methodsOf(factor: VerifiedFactor): readonly string[] {
   switch (factor.kind) {
     case 'password':
       return ['pwd'];

@@ -100,10 +100,10 @@ function valuesOf(request: Members | undefined): readonly unknown[] {
  * account.
  */
 function subjectsOf(requests: readonly (Members | undefined)[]): readonly string[] | undefined | 'malformed' {
-  const asked = requests.filter((request) => request?.has('value') === true || request?.has('values') === true);
-  if (asked.length === 0) return undefined;
-  const accepted = asked.map(valuesOf).map((values) => values.filter((value) => typeof value === 'string'));
-  const isComplete = asked.every((request, index) => {
+  const requested = requests.filter((request) => request?.has('value') === true || request?.has('values') === true);
+  if (requested.length === 0) return undefined;
+  const accepted = requested.map(valuesOf).map((values) => values.filter((value) => typeof value === 'string'));
+  const isComplete = requested.every((request, index) => {
     const texts = accepted[index] ?? [];
     return texts.length > 0 && texts.length === valuesOf(request).length && isListOrAbsent(request?.get('values'));
   });

@@ -71,7 +71,7 @@ export function userClaims(
 }
 
 /** All claims about a user, by origin. */
-export interface PersonClaims {
+export interface ClaimsOfUser {
   /** Claims of the client, the same for all users. */
   readonly client: ExtraClaims;
   /** Claims of the account. */
@@ -80,18 +80,18 @@ export interface PersonClaims {
 }
 
 /** @param ofClient claims that the operator sets for all users of the client */
-export function personClaims(
+export function claimsOfUser(
   facts: UserFacts,
   scope: readonly string[],
   named: readonly UserClaimName[],
   ofClient: ExtraClaims,
-): PersonClaims {
+): ClaimsOfUser {
   const extra = scope.includes('profile') ? facts.extra : NO_EXTRA_CLAIMS;
   return { client: ofClient, extra, user: userClaims(facts, scope, named) };
 }
 
 /** Merges the claims. Account claims override client claims, and the server's own claims override both. */
-export function mergedClaims({ client, extra, user }: PersonClaims): Readonly<Record<string, unknown>> {
+export function mergedClaims({ client, extra, user }: ClaimsOfUser): Readonly<Record<string, unknown>> {
   return { ...client, ...extra, ...user };
 }
 
@@ -102,7 +102,7 @@ const MAX_BYTES_IN_ID_TOKEN = 5000;
  * Returns the claims that fit into an ID token, which applications put into headers and cookies. Omits groups first,
  * then account claims, then client claims. Userinfo has all of them.
  */
-export function fittingClaims(claims: PersonClaims): {
+export function fittingClaims(claims: ClaimsOfUser): {
   readonly claims: Readonly<Record<string, unknown>>;
   readonly leftOut: readonly ('groups' | 'account' | 'client')[];
 } {
@@ -115,6 +115,6 @@ export function fittingClaims(claims: PersonClaims): {
   return { claims: user, leftOut: ['groups', 'account', 'client'] };
 }
 
-function fits(claims: PersonClaims): boolean {
+function fits(claims: ClaimsOfUser): boolean {
   return Buffer.byteLength(JSON.stringify(mergedClaims(claims))) <= MAX_BYTES_IN_ID_TOKEN;
 }

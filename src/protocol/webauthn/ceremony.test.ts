@@ -74,11 +74,11 @@ describe('passkey ceremonies', () => {
 
   test('a flag changed after signing is detected', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
-    const answer = JSON.parse(authenticator.get(OPTIONS, { isUserVerified: false }));
-    const data = Buffer.from(answer.response.authenticatorData, 'base64url');
+    const response = JSON.parse(authenticator.get(OPTIONS, { isUserVerified: false }));
+    const data = Buffer.from(response.response.authenticatorData, 'base64url');
     data.writeUInt8(data.readUInt8(32) | 0x04, 32);
-    answer.response.authenticatorData = data.toString('base64url');
-    const assertion = parseAssertion(answer) ?? expect.fail('cannot be read');
+    response.response.authenticatorData = data.toString('base64url');
+    const assertion = parseAssertion(response) ?? expect.fail('cannot be read');
     expect(assertionProblem(assertion, PARTY, exportCredentialKey(made(authenticator).key))).toBe('wrong_signature');
   });
 
@@ -90,25 +90,25 @@ describe('passkey ceremonies', () => {
       ['sig', Buffer.alloc(70)],
       ['x5c', [Buffer.alloc(600), Buffer.alloc(600)]],
     ]);
-    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
-    const authData = authDataOf(answer);
-    answer.response.attestationObject = cbor(
+    const response = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const authData = authDataOf(response);
+    response.response.attestationObject = cbor(
       new Map<string, CborInput>([
         ['fmt', 'packed'],
         ['attStmt', attStmt],
         ['authData', authData],
       ]),
     ).toString('base64url');
-    expect(parseAttestation(answer)?.credentialId).toEqual(plain.credentialId);
+    expect(parseAttestation(response)?.credentialId).toEqual(plain.credentialId);
   });
 
   test('authenticator extensions are ignored', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
-    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
-    const authData = Buffer.concat([authDataOf(answer), cbor(new Map([['credProtect', 3]]))]);
-    expect(parseAttestation(withAuthData(answer, authData))).toBeUndefined();
+    const response = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const authData = Buffer.concat([authDataOf(response), cbor(new Map([['credProtect', 3]]))]);
+    expect(parseAttestation(withAuthData(response, authData))).toBeUndefined();
     authData.writeUInt8(authData.readUInt8(32) | 0x80, 32);
-    expect(parseAttestation(withAuthData(answer, authData))).toBeDefined();
+    expect(parseAttestation(withAuthData(response, authData))).toBeDefined();
   });
 
   test.each<[string, Deviations]>([
@@ -132,22 +132,25 @@ describe('passkey ceremonies', () => {
     expect(parseAttestation(new PasskeyAuthenticator(BASE).create(OPTIONS, wrong))).toBeUndefined();
   });
 
-  test.each<[string, (answer: Record<string, unknown>) => unknown]>([
+  test.each<[string, (response: Record<string, unknown>) => unknown]>([
     ['null', () => null],
     ['a text', () => 'passkey'],
     ['a list', () => []],
-    ['another type', (answer) => ({ ...answer, type: 'password' })],
-    ['two names', (answer) => ({ ...answer, rawId: 'AAAA' })],
-    ['no response', (answer) => ({ ...answer, response: undefined })],
-    ['client data that is not JSON', (answer) => withResponse(answer, { clientDataJSON: 'AAAA' })],
-    ['client data that is null', (answer) => withResponse(answer, { clientDataJSON: 'bnVsbA' })],
-    ['a signature that is not base64url', (answer) => withResponse(answer, { signature: 'a+b/' })],
-    ['an empty signature', (answer) => withResponse(answer, { signature: '' })],
-    ['a handle that is a number', (answer) => withResponse(answer, { userHandle: 7 })],
-    ['a handle of 65 bytes', (answer) => withResponse(answer, { userHandle: Buffer.alloc(65).toString('base64url') })],
+    ['another type', (response) => ({ ...response, type: 'password' })],
+    ['two names', (response) => ({ ...response, rawId: 'AAAA' })],
+    ['no response', (response) => ({ ...response, response: undefined })],
+    ['client data that is not JSON', (response) => withResponse(response, { clientDataJSON: 'AAAA' })],
+    ['client data that is null', (response) => withResponse(response, { clientDataJSON: 'bnVsbA' })],
+    ['a signature that is not base64url', (response) => withResponse(response, { signature: 'a+b/' })],
+    ['an empty signature', (response) => withResponse(response, { signature: '' })],
+    ['a handle that is a number', (response) => withResponse(response, { userHandle: 7 })],
+    [
+      'a handle of 65 bytes',
+      (response) => withResponse(response, { userHandle: Buffer.alloc(65).toString('base64url') }),
+    ],
     [
       'authenticator data of 36 bytes',
-      (answer) => withResponse(answer, { authenticatorData: Buffer.alloc(36).toString('base64url') }),
+      (response) => withResponse(response, { authenticatorData: Buffer.alloc(36).toString('base64url') }),
     ],
   ])('a response that is %s is invalid', (_, change) => {
     const authenticator = new PasskeyAuthenticator(BASE);
@@ -156,25 +159,25 @@ describe('passkey ceremonies', () => {
 
   test('no altered or truncated response causes a crash', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
-    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
-    const attestation = Buffer.from(answer.response.attestationObject, 'base64url');
+    const response = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const attestation = Buffer.from(response.response.attestationObject, 'base64url');
     for (let index = 0; index < attestation.length; index += 1) {
       for (const value of [0x00, 0x1b, 0x5f, 0x7f, 0x9f, 0xbf, 0xff]) {
         const changed = Buffer.from(attestation);
         changed.writeUInt8(value, index);
-        parseAttestation(withResponse(answer, { attestationObject: changed.toString('base64url') }));
+        parseAttestation(withResponse(response, { attestationObject: changed.toString('base64url') }));
       }
-      const cut = withResponse(answer, { attestationObject: attestation.toString('base64url', 0, index) });
+      const cut = withResponse(response, { attestationObject: attestation.toString('base64url', 0, index) });
       expect(parseAttestation(cut)).toBeUndefined();
     }
   });
 });
 
-function withResponse(answer: Record<string, unknown>, members: object): object {
-  return { ...answer, response: { ...Object(answer['response']), ...members } };
+function withResponse(response: Record<string, unknown>, members: object): object {
+  return { ...response, response: { ...Object(response['response']), ...members } };
 }
 
-function withAuthData(answer: Record<string, unknown>, authData: Buffer): object {
+function withAuthData(response: Record<string, unknown>, authData: Buffer): object {
   const attestationObject = cbor(
     new Map<string, CborInput>([
       ['fmt', 'none'],
@@ -182,12 +185,12 @@ function withAuthData(answer: Record<string, unknown>, authData: Buffer): object
       ['authData', authData],
     ]),
   );
-  return withResponse(answer, { attestationObject: attestationObject.toString('base64url') });
+  return withResponse(response, { attestationObject: attestationObject.toString('base64url') });
 }
 
 /** Returns the last member, at the end of the attestation object. */
-function authDataOf(answer: { readonly response: { readonly attestationObject: string } }): Buffer {
-  const bytes = Buffer.from(answer.response.attestationObject, 'base64url');
+function authDataOf(response: { readonly response: { readonly attestationObject: string } }): Buffer {
+  const bytes = Buffer.from(response.response.attestationObject, 'base64url');
   const at = bytes.indexOf('authData') + 'authData'.length;
   return bytes.subarray(at + (bytes.readUInt8(at) === 0x58 ? 2 : 3));
 }

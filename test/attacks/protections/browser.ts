@@ -7,7 +7,7 @@ export const BROWSER: readonly Protection[] = [
     what: 'a window that opened the account area has no reference to it',
     attack: 68,
     removals: [
-      { text: '  if (isCrossSigningReset(wanted)) return answer;\n', instead: '  if (wanted) return answer;\n' },
+      { text: '  if (isCrossSigningReset(wanted)) return response;\n', instead: '  if (wanted) return response;\n' },
     ],
     test: 'src/features/account-area/account-area.test.ts',
     testName: '(S-68)',

@@ -157,7 +157,7 @@ export const CODES: readonly Protection[] = [
     attack: 25,
     removals: [
       { text: "  if (state !== 'pending' && state !== 'expired') {", instead: "  if (state === 'cancelled') {" },
-      { text: 'grantIsUnanswered(grant)} and', instead: 'grant}.id is not null and' },
+      { text: 'grantIsUndecided(grant)} and', instead: 'grant}.id is not null and' },
     ],
     test: 'test/attacks/codes-and-pkce.test.ts',
     testName: 'never shows its code again',

@@ -200,7 +200,7 @@ export const GRAPHQL: readonly Protection[] = [
     what: 'a response that grows too large is aborted',
     attack: 134,
     removals: [{ text: 'if (size.isExceeded) {', instead: 'if (size.isExceeded && field.name === "") {' }],
-    test: 'src/features/account-api/context/answer-size.test.ts',
+    test: 'src/features/account-api/context/response-size.test.ts',
     testName: 'anonymous: ',
   },
   {

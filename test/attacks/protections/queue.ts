@@ -121,8 +121,8 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-05',
     removals: [
       {
-        text: 'return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
-        instead: 'return Math.max(delay, Math.min(askedSeconds ?? 0, delay));',
+        text: 'return Math.max(delay, Math.min(requestedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
+        instead: 'return Math.max(delay, Math.min(requestedSeconds ?? 0, delay));',
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
@@ -134,8 +134,8 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-11',
     removals: [
       {
-        text: 'return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
-        instead: 'return Math.max(delay, askedSeconds ?? 0);',
+        text: 'return Math.max(delay, Math.min(requestedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
+        instead: 'return Math.max(delay, requestedSeconds ?? 0);',
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',

@@ -37,8 +37,8 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 82,
     removals: [
       {
-        text: "if (asked.ok) return asked.value ? 'available' : 'exists';",
-        instead: "if (asked.ok) return 'available';",
+        text: "if (requested.ok) return requested.value ? 'available' : 'exists';",
+        instead: "if (requested.ok) return 'available';",
       },
     ],
     test: 'src/features/registration/homeserver.test.ts',
@@ -77,7 +77,7 @@ export const REGISTRATION: readonly Protection[] = [
     name: 'invitation-proofs-of-address',
     what: 'wrong proofs of an invitation are limited per address',
     attack: 201,
-    removals: [{ text: '  if (proof !== undefined && !isProven) await chargeAddress(deps, charge);\n' }],
+    removals: [{ text: '  if (proof !== undefined && !isVerified) await chargeAddress(deps, charge);\n' }],
     test: 'src/features/registration/invited.test.ts',
     testName: 'needs a code if the proof',
   },

@@ -218,7 +218,7 @@ export const REQUESTS: readonly Protection[] = [
     what: 'fixed path segments are compared as received',
     attack: 152,
     removals: [{ text: 'if (!isSpelledAs(route.path, path)) return undefined;' }],
-    test: 'src/platform/http/answers-over-http.test.ts',
+    test: 'src/platform/http/responses-over-http.test.ts',
     testName: '(security S-152)',
   },
   {
@@ -262,7 +262,7 @@ export const REQUESTS: readonly Protection[] = [
     name: 'work-of-former-credentials',
     what: 'having authenticated once does not exempt from the limit of the address permanently',
     attack: 145,
-    removals: [{ text: 'if (uses < MAX_UNPROVEN_USES) this.#proven', instead: 'if (uses < 1e9) this.#proven' }],
+    removals: [{ text: 'if (uses < MAX_UNVERIFIED_USES) this.#proven', instead: 'if (uses < 1e9) this.#proven' }],
     test: 'src/platform/http/work-budget.test.ts',
     testName: 'soon forgets credentials that are no longer valid',
   },

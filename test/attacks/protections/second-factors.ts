@@ -23,8 +23,8 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [
       {
-        text: 'select ${proven}.user_id from ${proven} cross join due where due.factor is null',
-        instead: 'select ${proven}.user_id from ${proven} cross join due',
+        text: 'select ${verified}.user_id from ${verified} cross join due where due.factor is null',
+        instead: 'select ${verified}.user_id from ${verified} cross join due',
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -104,8 +104,8 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [
       {
-        text: 'select ${proven}.user_id from ${proven} cross join due where due.factor is null',
-        instead: 'select ${proven}.user_id from ${proven}',
+        text: 'select ${verified}.user_id from ${verified} cross join due where due.factor is null',
+        instead: 'select ${verified}.user_id from ${verified}',
       },
     ],
     test: SIGN_IN,

@@ -71,8 +71,8 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
     attack: 48,
     removals: [
       {
-        text: 'subject.dpop_jkt !== null && subject.dpop_jkt !== provenKey?.thumbprint',
-        instead: 'subject.dpop_jkt === provenKey?.thumbprint && provenKey === undefined && now < 0',
+        text: 'subject.dpop_jkt !== null && subject.dpop_jkt !== proofKey?.thumbprint',
+        instead: 'subject.dpop_jkt === proofKey?.thumbprint && proofKey === undefined && now < 0',
       },
     ],
     test: TEST,
@@ -84,8 +84,8 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
     attack: 42,
     removals: [
       {
-        text: "|| !isProven || fromUuid<'client'>(found.client_id) !== client.id",
-        instead: '|| !isProven',
+        text: "|| !isVerified || fromUuid<'client'>(found.client_id) !== client.id",
+        instead: '|| !isVerified',
       },
     ],
     test: TEST,

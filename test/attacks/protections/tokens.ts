@@ -131,8 +131,8 @@ export const TOKENS: readonly Protection[] = [
     attack: 178,
     removals: [
       {
-        text: 'resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));',
-        instead: 'resourceRules.scopeAt(resources, asked);',
+        text: 'resourceRules.scopeAt(resources, rights.remainingScope(requested, holder));',
+        instead: 'resourceRules.scopeAt(resources, requested);',
       },
       { text: 'scope: rights.remainingScope(issued.scope, holder) };', instead: 'scope: issued.scope };' },
     ],

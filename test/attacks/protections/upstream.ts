@@ -223,7 +223,10 @@ export const UPSTREAM: readonly Protection[] = [
     what: 'unknown key IDs cause the keys of a provider to be fetched once a minute',
     attack: 108,
     removals: [
-      { text: 'return this.#clock.now() - askedAt >= RETRY_MS;', instead: 'return askedAt < this.#clock.now() + 1;' },
+      {
+        text: 'return this.#clock.now() - requestedAt >= RETRY_MS;',
+        instead: 'return requestedAt < this.#clock.now() + 1;',
+      },
     ],
     test: 'test/attacks/upstream-providers.test.ts',
     testName: 'once a minute',

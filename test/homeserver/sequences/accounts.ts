@@ -91,8 +91,8 @@ export const accounts: readonly Sequence[] = [
       const before = await world.sessions('i22');
       const from = world.standIn?.requests.length;
       await world.outage(async () => {
-        const answer = await world.plain.tryLogin('i22', PASSWORD);
-        expect([answer.status, answer.body['errcode'], answer.headers.get('retry-after')]).toEqual([
+        const response = await world.plain.tryLogin('i22', PASSWORD);
+        expect([response.status, response.body['errcode'], response.headers.get('retry-after')]).toEqual([
           503,
           'M_UNKNOWN',
           '5',

@@ -37,20 +37,20 @@ export const browserOrigin: readonly Sequence[] = [
     claim: 'scripts of any origin may call, and can read every error',
     run: async (world) => {
       await world.person('i26');
-      const asked = ['authorization', 'content-type'];
+      const requested = ['authorization', 'content-type'];
       for (const route of ROUTES) {
         const { status, headers } = await fetch(`${world.front.address}/_${world.protocolName}/client/v3/${route}`, {
           method: 'OPTIONS',
           headers: {
             origin: ORIGIN,
             'access-control-request-method': 'POST',
-            'access-control-request-headers': asked.join(),
+            'access-control-request-headers': requested.join(),
           },
         });
         expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
         expect(headers.get('access-control-allow-methods')).toContain('POST');
         const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(/, */);
-        expect(allowed).toEqual(expect.arrayContaining(asked));
+        expect(allowed).toEqual(expect.arrayContaining(requested));
       }
       const wrong = await send(world, 'login', { body: passwordLogin('i26', 'wrong') });
       const tight = await world.alsoWith({ rate_limiting: { login: { per_ip: { burst: 1, per_second: 0.01 } } } });
@@ -91,8 +91,8 @@ export const browserOrigin: readonly Sequence[] = [
         [{ body: [passwordLogin('i27')] }, 'M_BAD_JSON'],
         [{ body: 'type=m.login.password', type: 'application/x-www-form-urlencoded' }, 'M_NOT_JSON'],
       ] as const) {
-        const answer = await send(world, 'login', sent);
-        expect([answer.status, answer.errcode]).toEqual([400, errcode]);
+        const response = await send(world, 'login', sent);
+        expect([response.status, response.errcode]).toEqual([400, errcode]);
       }
     },
   },

@@ -97,12 +97,12 @@ export const ssoLogin: readonly Sequence[] = [
     run: async (world) => {
       await world.person('i13');
       const browser = await world.signInBrowser('i13');
-      for (const [asked, returned] of [
+      for (const [requested, returned] of [
         ['im.example.app://signed-in/here', 'im.example.app://signed-in/here?loginToken='],
         ['http://localhost:51004/cb', 'http://localhost:51004/cb?loginToken='],
         ['https://app.example/?a=%2F+x&b#/room/1', 'https://app.example/?a=%2F+x&b&loginToken=TOKEN#/room/1'],
       ] as const) {
-        await browser.open(await begin(world.app().ssoUrl(asked)));
+        await browser.open(await begin(world.app().ssoUrl(requested)));
         const address = await agree(browser);
         const token = /loginToken=([A-Za-z0-9]{32})/.exec(address)?.[1] ?? expect.fail(`no token in ${address}`);
         expect(address).toBe(returned.includes('TOKEN') ? returned.replace('TOKEN', token) : returned + token);

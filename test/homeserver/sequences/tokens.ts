@@ -29,13 +29,13 @@ export const tokens: readonly Sequence[] = [
       const app = await signedIn(world, 'i07', { canRefresh: true });
       let { refreshToken } = app.credentials;
       for (const version of ['v1', 'r0', 'v3']) {
-        const answer = await fetch(`${world.front.address}/_${world.protocolName}/client/${version}/refresh`, {
+        const response = await fetch(`${world.front.address}/_${world.protocolName}/client/${version}/refresh`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ refresh_token: refreshToken }),
         });
-        const pair: Record<string, unknown> = await answer.json();
-        expect([answer.status, Object.keys(pair).sort()]).toEqual([
+        const pair: Record<string, unknown> = await response.json();
+        expect([response.status, Object.keys(pair).sort()]).toEqual([
           200,
           ['access_token', 'expires_in_ms', 'refresh_token'],
         ]);

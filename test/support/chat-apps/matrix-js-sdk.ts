@@ -44,7 +44,7 @@ export class MatrixJsSdkApp implements ChatApp {
 
   /** Creates a new client object from the response, as the library's documentation recommends. */
   async logIn({ identifier, password, deviceId, deviceName, canRefresh }: PasswordLogin): Promise<Credentials> {
-    const answer = await told(
+    const response = await told(
       this.#client.loginRequest({
         type: 'm.login.password',
         identifier,
@@ -54,7 +54,7 @@ export class MatrixJsSdkApp implements ChatApp {
         ...(canRefresh !== undefined && { refresh_token: canRefresh }),
       }),
     );
-    this.use(credentialsOf(answer));
+    this.use(credentialsOf(response));
     return this.credentials;
   }
 
@@ -116,16 +116,16 @@ export class MatrixJsSdkApp implements ChatApp {
   /** Uses a second client object. On a rejected refresh, the object with the pending request would wait for itself. */
   async #refresh(refreshToken: string) {
     const client = createClient({ baseUrl: this.#address, logger, accessToken: this.#client.getAccessToken() ?? '' });
-    const answer = await client.refreshToken(refreshToken);
+    const response = await client.refreshToken(refreshToken);
     return {
-      accessToken: answer.access_token,
-      refreshToken: answer.refresh_token,
-      expiry: new Date(Date.now() + answer.expires_in_ms),
+      accessToken: response.access_token,
+      refreshToken: response.refresh_token,
+      expiry: new Date(Date.now() + response.expires_in_ms),
     };
   }
 
-  #keep(answer: LoginResponse): Credentials {
-    this.#credentials = credentialsOf(answer);
+  #keep(response: LoginResponse): Credentials {
+    this.#credentials = credentialsOf(response);
     return this.#credentials;
   }
 }

@@ -70,14 +70,14 @@ export class OAuthRequests {
     { clientId, scope, browser }: SignIn,
     wait: (seconds: number) => void,
   ): Promise<OAuthTokens> {
-    const asked = await this.#post('device_authorization_endpoint', { client_id: clientId, scope });
-    await browser.open(String(asked['verification_uri_complete']));
+    const requested = await this.#post('device_authorization_endpoint', { client_id: clientId, scope });
+    await browser.open(String(requested['verification_uri_complete']));
     await browser.submit();
     await browser.follow();
     const { pathname } = new URL(browser.shown.url);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
-    wait(Number(asked['interval']));
-    return await this.#askTokens(clientId, { grant_type: DEVICE_GRANT, device_code: String(asked['device_code']) });
+    wait(Number(requested['interval']));
+    return await this.#askTokens(clientId, { grant_type: DEVICE_GRANT, device_code: String(requested['device_code']) });
   }
 
   async revoke({ clientId, accessToken }: OAuthTokens): Promise<void> {
@@ -86,9 +86,9 @@ export class OAuthRequests {
   }
 
   async #askTokens(clientId: string, form: Readonly<Record<string, string>>): Promise<OAuthTokens> {
-    const answer = await this.#post('token_endpoint', { client_id: clientId, ...form });
-    const scope = String(answer['scope']);
-    const [accessToken, refreshToken] = [String(answer['access_token']), String(answer['refresh_token'])];
+    const response = await this.#post('token_endpoint', { client_id: clientId, ...form });
+    const scope = String(response['scope']);
+    const [accessToken, refreshToken] = [String(response['access_token']), String(response['refresh_token'])];
     return { clientId, scope, deviceId: deviceOf(scope), accessToken, refreshToken };
   }
 
@@ -118,8 +118,8 @@ export async function consent(
     shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
   }
   const { search, hash } = new URL(shown.location ?? shown.url);
-  const answer = new URLSearchParams(hash === '' ? search : hash.slice(1));
-  const [code, state] = [answer.get('code'), answer.get('state')];
+  const response = new URLSearchParams(hash === '' ? search : hash.slice(1));
+  const [code, state] = [response.get('code'), response.get('state')];
   if (code === null || state === null) throw new Error(`no code: ${shown.status} ${shown.location ?? shown.text}`);
   return { code, state };
 }

@@ -1,5 +1,5 @@
 /** A chat client without a library, for any protocol name. */
-import { type ChatAnswer, ChatClient, textOf } from '../chat-client.ts';
+import { ChatClient, type ChatResponse, textOf } from '../chat-client.ts';
 import {
   type ChatApp,
   ChatRefusal,
@@ -71,8 +71,8 @@ export class PlainHttpApp implements ChatApp {
   }
 
   async refresh(refreshToken = this.credentials.refreshToken): Promise<TokenPair> {
-    const answer = accepted(await this.#client.post('/refresh', { refresh_token: refreshToken }, this.#headers()));
-    return { accessToken: textOf(answer, 'access_token'), refreshToken: textOf(answer, 'refresh_token') };
+    const response = accepted(await this.#client.post('/refresh', { refresh_token: refreshToken }, this.#headers()));
+    return { accessToken: textOf(response, 'access_token'), refreshToken: textOf(response, 'refresh_token') };
   }
 
   async logOut(): Promise<Members> {
@@ -98,25 +98,25 @@ export class PlainHttpApp implements ChatApp {
   }
 
   async #logIn(body: Members): Promise<Credentials> {
-    const answer = accepted(await this.#client.post('/login', body, this.#headers()));
-    const { refresh_token: refreshToken } = answer.body;
+    const response = accepted(await this.#client.post('/login', body, this.#headers()));
+    const { refresh_token: refreshToken } = response.body;
     this.#credentials = {
-      userId: textOf(answer, 'user_id'),
-      deviceId: textOf(answer, 'device_id'),
-      accessToken: textOf(answer, 'access_token'),
+      userId: textOf(response, 'user_id'),
+      deviceId: textOf(response, 'device_id'),
+      accessToken: textOf(response, 'access_token'),
       refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
     };
     return this.#credentials;
   }
 
   /** Refreshes an unknown token once and repeats the request, as libraries do. */
-  async #authorized(method: 'GET' | 'POST', path: string, body?: Members): Promise<ChatAnswer> {
+  async #authorized(method: 'GET' | 'POST', path: string, body?: Members): Promise<ChatResponse> {
     const send = async () =>
       method === 'GET'
         ? await this.#client.request(path, { headers: this.#headers() })
         : await this.#client.post(path, body, this.#headers());
-    const answer = await send();
-    if (!this.#canRefresh || answer.body['errcode'] !== 'M_UNKNOWN_TOKEN') return accepted(answer);
+    const response = await send();
+    if (!this.#canRefresh || response.body['errcode'] !== 'M_UNKNOWN_TOKEN') return accepted(response);
     this.#credentials = { ...this.credentials, ...(await this.refresh()) };
     return accepted(await send());
   }
@@ -126,8 +126,8 @@ export class PlainHttpApp implements ChatApp {
   }
 }
 
-function accepted(answer: ChatAnswer): ChatAnswer {
-  const { status, body } = answer;
-  if (status === 200) return answer;
+function accepted(response: ChatResponse): ChatResponse {
+  const { status, body } = response;
+  if (status === 200) return response;
   throw new ChatRefusal(status, typeof body['errcode'] === 'string' ? body['errcode'] : undefined, body);
 }

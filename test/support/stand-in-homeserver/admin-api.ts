@@ -10,8 +10,8 @@ import {
   checkDisplayName,
   checkLocalpart,
   knownUser,
-  type StandInAnswer,
   type StandInRequest,
+  type StandInResponse,
   type StandInState,
   type StandInUser,
 } from './state.ts';
@@ -25,7 +25,7 @@ const RESET_ALLOWED_MS = 10 * 60_000;
 const AVAILABLE = '/_synapse/admin/v1/username_available';
 
 /** Returns undefined for paths of other APIs. */
-export function answerAdmin(state: StandInState, request: StandInRequest): StandInAnswer | undefined {
+export function handleAdmin(state: StandInState, request: StandInRequest): StandInResponse | undefined {
   const { path, method, query } = request;
   const { pathPrefix } = chatNames(state.protocolName);
   // Reads are public and belong to the client API.
@@ -54,10 +54,10 @@ export function answerAdmin(state: StandInState, request: StandInRequest): Stand
   const devices = DEVICES.exec(path);
   if (devices !== null) {
     const [, , , collection = '', id] = devices;
-    return answerDevices(request, knownUser(state, ownLocalpart(state, devices)), collection, id);
+    return handleDevices(request, knownUser(state, ownLocalpart(state, devices)), collection, id);
   }
   const user = USER.exec(path);
-  if (user !== null) return answerUser(state, request, ownLocalpart(state, user));
+  if (user !== null) return handleUser(state, request, ownLocalpart(state, user));
   const deactivated = DEACTIVATE.exec(path);
   if (deactivated === null || method !== 'POST') throw new ChatError(404, 'M_UNRECOGNIZED', 'Unrecognized request');
   const known = knownUser(state, ownLocalpart(state, deactivated));
@@ -67,7 +67,7 @@ export function answerAdmin(state: StandInState, request: StandInRequest): Stand
   return { status: 200, body: { id_server_unbind_result: 'success' } };
 }
 
-function answerUser(state: StandInState, { method, body }: StandInRequest, localpart: string): StandInAnswer {
+function handleUser(state: StandInState, { method, body }: StandInRequest, localpart: string): StandInResponse {
   if (method === 'GET') {
     const { displayName, avatarUrl, isDeactivated } = knownUser(state, localpart);
     const members = { displayname: displayName ?? null, avatar_url: avatarUrl ?? null, deactivated: isDeactivated };
@@ -85,12 +85,12 @@ function answerUser(state: StandInState, { method, body }: StandInRequest, local
   return { status: known === undefined ? 201 : 200, body: {} };
 }
 
-function answerDevices(
+function handleDevices(
   { method, body }: StandInRequest,
   { devices, dehydratedDevice }: StandInUser,
   collection: string,
   id: string | undefined,
-): StandInAnswer {
+): StandInResponse {
   const members = membersOf(body);
   switch (`${method} ${collection}${id === undefined ? '' : '/:id'}`) {
     case 'GET devices': {

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { chatNames } from '#protocol/chat/names.ts';
-import { ChatError, knownUser, type StandInAnswer, type StandInRequest, type StandInState } from './state.ts';
+import { ChatError, knownUser, type StandInRequest, type StandInResponse, type StandInState } from './state.ts';
 import { TokenCheck } from './token-check.ts';
 
 const PROFILE = /(?:^|\/)v3\/profile\/@([^:]+):(.+)\/displayname$/;
@@ -22,7 +22,7 @@ export class ClientApi {
   }
 
   /** Returns undefined for unknown paths. */
-  async answer(request: StandInRequest): Promise<StandInAnswer | undefined> {
+  async answer(request: StandInRequest): Promise<StandInResponse | undefined> {
     const { pathPrefix, actionPrefix } = chatNames(this.#state.protocolName);
     const prefix = `${pathPrefix}client/`;
     if (!request.path.startsWith(prefix)) return undefined;
@@ -45,13 +45,13 @@ export class ClientApi {
     }
   }
 
-  async #whoAmI(request: StandInRequest): Promise<StandInAnswer> {
+  async #whoAmI(request: StandInRequest): Promise<StandInResponse> {
     const { user, deviceId } = await this.#tokens.ownerOf(request);
     const userId = `@${user.localpart}:${this.#state.serverName}`;
     return { status: 200, body: { user_id: userId, is_guest: false, device_id: deviceId } };
   }
 
-  async #listDevices(request: StandInRequest): Promise<StandInAnswer> {
+  async #listDevices(request: StandInRequest): Promise<StandInResponse> {
     const { user } = await this.#tokens.ownerOf(request);
     const devices = [...user.devices].map(([id, name]) => ({
       device_id: id,
@@ -64,7 +64,7 @@ export class ClientApi {
   }
 
   /** Public. */
-  #showDisplayName({ path }: StandInRequest): StandInAnswer {
+  #showDisplayName({ path }: StandInRequest): StandInResponse {
     const [, localpart = '', serverName] = PROFILE.exec(path) ?? [];
     if (serverName !== this.#state.serverName) throw new ChatError(404, 'M_NOT_FOUND', 'Profile was not found');
     const { displayName } = knownUser(this.#state, localpart);
@@ -72,7 +72,7 @@ export class ClientApi {
   }
 
   /** Users can always upload their first key. Replacing it requires approval at the service. */
-  async #uploadKeys(request: StandInRequest, actionPrefix: string): Promise<StandInAnswer> {
+  async #uploadKeys(request: StandInRequest, actionPrefix: string): Promise<StandInResponse> {
     const { user } = await this.#tokens.ownerOf(request);
     const { body } = request;
     if (typeof body !== 'object' || body === null) throw new ChatError(400, 'M_NOT_JSON', 'Content not JSON.');
@@ -93,8 +93,8 @@ export class ClientApi {
   /** Fetches the metadata once. */
   async #readMetadata(): Promise<Readonly<Record<string, unknown>>> {
     if (this.#metadata !== undefined) return this.#metadata;
-    const answer = await fetch(new URL('.well-known/openid-configuration', this.#state.service));
-    const members: Record<string, unknown> = await answer.json();
+    const response = await fetch(new URL('.well-known/openid-configuration', this.#state.service));
+    const members: Record<string, unknown> = await response.json();
     for (const name of ['issuer', 'account_management_uri']) {
       if (typeof members[name] !== 'string') throw new ChatError(500, 'M_UNKNOWN', 'Internal server error');
     }

@@ -7,13 +7,13 @@ import {
   checkDisplayName,
   checkLocalpart,
   knownUser,
-  type StandInAnswer,
   type StandInRequest,
+  type StandInResponse,
   type StandInState,
 } from './state.ts';
 
 const RESET_ALLOWED_MS = 10 * 60_000;
-const EMPTY: StandInAnswer = { status: 200, body: {} };
+const EMPTY: StandInResponse = { status: 200, body: {} };
 
 const localpart = z.string();
 const device = z.object({ localpart, device_id: z.string() });
@@ -28,7 +28,7 @@ const provisioned = z.object({
   locked: z.boolean().optional(),
 });
 
-const OPERATIONS: Readonly<Record<string, (state: StandInState, request: StandInRequest) => StandInAnswer>> = {
+const OPERATIONS: Readonly<Record<string, (state: StandInState, request: StandInRequest) => StandInResponse>> = {
   'GET query_user': (state, { query }) => {
     const name = query.get('localpart');
     if (name === null) throw new ChatError(400, 'M_MISSING_PARAM', 'Missing required string parameter localpart');
@@ -154,7 +154,7 @@ const OPERATIONS: Readonly<Record<string, (state: StandInState, request: StandIn
 const PREFIX = '/_synapse/mas/';
 
 /** Returns undefined for paths of other APIs. */
-export function answerMas(state: StandInState, request: StandInRequest): StandInAnswer | undefined {
+export function handleMas(state: StandInState, request: StandInRequest): StandInResponse | undefined {
   if (!request.path.startsWith(PREFIX)) return undefined;
   const name = request.path.slice(PREFIX.length);
   const operation = OPERATIONS[`${request.method} ${name}`];

@@ -5,14 +5,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemClock } from '#platform/base/clock.ts';
 import { freePort } from '../free-port.js';
-import { answerAdmin } from './admin-api.ts';
+import { handleAdmin } from './admin-api.ts';
 import { ClientApi } from './client-api.ts';
-import { answerMas } from './mas-api.ts';
+import { handleMas } from './mas-api.ts';
 import {
   addUser,
   ChatError,
-  type StandInAnswer,
   type StandInRequest,
+  type StandInResponse,
   type StandInState,
   type StandInUser,
 } from './state.ts';
@@ -72,7 +72,7 @@ export async function startStandInHomeserver(secret: string, serverName = 'examp
   let server = await listen();
 
   async function listen(): Promise<Server> {
-    const created = createServer((incoming, response) => void answer(incoming, response));
+    const created = createServer((incoming, response) => void responseFor(incoming, response));
     created.on('connection', () => {
       connections += 1;
     });
@@ -86,7 +86,7 @@ export async function startStandInHomeserver(secret: string, serverName = 'examp
     await closed;
   }
 
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function responseFor(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(incoming);
     requests.push(request);
     if (fault?.kind === 'hang') return;
@@ -148,10 +148,10 @@ function parsed(text: string): unknown {
   }
 }
 
-async function carryOut(state: StandInState, clientApi: ClientApi, request: StandInRequest): Promise<StandInAnswer> {
+async function carryOut(state: StandInState, clientApi: ClientApi, request: StandInRequest): Promise<StandInResponse> {
   try {
-    const answer = answerMas(state, request) ?? answerAdmin(state, request) ?? (await clientApi.answer(request));
-    if (answer !== undefined) return answer;
+    const response = handleMas(state, request) ?? handleAdmin(state, request) ?? (await clientApi.answer(request));
+    if (response !== undefined) return response;
     throw new ChatError(404, 'M_UNRECOGNIZED', 'Unrecognized request');
   } catch (error) {
     if (!(error instanceof ChatError)) throw error;

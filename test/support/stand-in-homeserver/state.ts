@@ -63,7 +63,7 @@ export interface StandInRequest {
   readonly body: unknown;
 }
 
-export interface StandInAnswer {
+export interface StandInResponse {
   readonly status: number;
   readonly body: unknown;
 }

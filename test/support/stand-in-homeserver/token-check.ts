@@ -42,18 +42,18 @@ export class TokenCheck {
   async ownerOf(request: StandInRequest): Promise<TokenOwner> {
     const token = /^Bearer (.+)$/.exec(request.authorization ?? '')?.[1];
     if (token === undefined) throw new ChatError(401, 'M_MISSING_TOKEN', 'Missing access token');
-    const { answer, retrievedAt } = await this.#introspect(token);
+    const { answer: response, retrievedAt } = await this.#introspect(token);
     const isOver =
-      typeof answer.expires_in === 'number' && this.#state.clock.now() >= retrievedAt + answer.expires_in * 1000;
-    if (!answer.active || isOver) throw unknownToken('Token is not active');
-    const scopes = (answer.scope ?? '').split(' ');
+      typeof response.expires_in === 'number' && this.#state.clock.now() >= retrievedAt + response.expires_in * 1000;
+    if (!response.active || isOver) throw unknownToken('Token is not active');
+    const scopes = (response.scope ?? '').split(' ');
     const { stableScopePrefix, unstableScopePrefix } = chatNames(this.#state.protocolName);
     const prefixes = [stableScopePrefix, unstableScopePrefix];
     if (!prefixes.some((prefix) => scopes.includes(`${prefix}api:*`)))
       throw unknownToken("Token doesn't grant access to the client API");
-    const user = this.#state.users.get(answer.username ?? '');
+    const user = this.#state.users.get(response.username ?? '');
     if (user === undefined) throw new ChatError(500, 'M_FORBIDDEN', 'User not found');
-    const deviceId = answer.device_id ?? deviceOf(scopes, prefixes);
+    const deviceId = response.device_id ?? deviceOf(scopes, prefixes);
     if (deviceId === undefined) return { user, deviceId };
     if (deviceId.length < 1 || deviceId.length > 255)
       throw new ChatError(500, 'M_FORBIDDEN', 'Invalid device ID in introspection result');
@@ -69,9 +69,9 @@ export class TokenCheck {
     const known = this.#remembered.get(token);
     if (known !== undefined && now < known.retrievedAt + REMEMBERED_MS) return known;
     try {
-      const asked = { answer: await this.#ask(token), retrievedAt: now };
-      this.#remembered.set(token, asked);
-      return asked;
+      const requested = { answer: await this.#ask(token), retrievedAt: now };
+      this.#remembered.set(token, requested);
+      return requested;
     } catch {
       throw new ChatError(503, 'M_UNKNOWN', 'Unable to introspect the access token');
     }

@@ -75,10 +75,10 @@ export class AccessToken {
       code_challenge_method: 'S256',
     });
     const landed = new URL((await fetch(`${base}authorize?${query}`, { cache: 'no-store' })).url);
-    const answer = landed.searchParams;
-    if (landed.origin + landed.pathname !== redirectUri || answer.get('state') !== state) return FAILED;
-    const code = answer.get('code');
-    if (code === null) return { ok: false, refusal: refusalOf(answer) };
+    const result = landed.searchParams;
+    if (landed.origin + landed.pathname !== redirectUri || result.get('state') !== state) return FAILED;
+    const code = result.get('code');
+    if (code === null) return { ok: false, refusal: refusalOf(result) };
     const started = performance.now();
     const response = await fetch(`${base}oauth2/token`, {
       method: 'POST',
@@ -100,10 +100,12 @@ export class AccessToken {
 
 const FAILED: Outcome = { ok: false, refusal: { kind: 'failed' } };
 
-function refusalOf(answer: URLSearchParams): Refusal {
-  switch (answer.get('error')) {
+function refusalOf(response: URLSearchParams): Refusal {
+  switch (response.get('error')) {
     case 'login_required':
-      return { kind: answer.get('error_description') === SECOND_FACTOR_MISSING ? 'second-factor-missing' : 'sign-in' };
+      return {
+        kind: response.get('error_description') === SECOND_FACTOR_MISSING ? 'second-factor-missing' : 'sign-in',
+      };
     case 'access_denied':
       return { kind: 'no-right' };
     default:

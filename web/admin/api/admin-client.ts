@@ -17,7 +17,7 @@ export type Problem =
       readonly requestId: string | undefined;
     };
 
-export type Answer<Data> =
+export type TestResponse<Data> =
   | { readonly ok: true; readonly data: Data }
   | { readonly ok: false; readonly problem: Problem };
 
@@ -58,44 +58,44 @@ export class AdminClient {
   }
 
   /** @param path below the API, with its query */
-  async get<Data>(path: string, signal?: AbortSignal): Promise<Answer<Data>> {
+  async get<Data>(path: string, signal?: AbortSignal): Promise<TestResponse<Data>> {
     return await this.#send(path, { method: 'GET', ...(signal !== undefined && { signal }) }, (of) => of.json());
   }
 
   /** Reads a record with its version, which a change can name. */
-  async getVersion<Data>(path: string, signal?: AbortSignal): Promise<Answer<Versioned<Data>>> {
+  async getVersion<Data>(path: string, signal?: AbortSignal): Promise<TestResponse<Versioned<Data>>> {
     return await this.#send(path, { method: 'GET', ...(signal !== undefined && { signal }) }, versioned<Data>);
   }
 
   /** Reads a file instead of a document. */
-  async file(method: 'GET' | 'POST', path: string, accept: string): Promise<Answer<Blob>> {
+  async file(method: 'GET' | 'POST', path: string, accept: string): Promise<TestResponse<Blob>> {
     return await this.#send(path, { method, headers: { accept } }, (of) => of.blob());
   }
 
   /** Writes a file while it arrives. Nothing is written if it does not arrive completely. */
-  async getToDisk(path: string, accept: string, target: WritableStream<Uint8Array>): Promise<Answer<undefined>> {
-    const answer = await this.#send(path, { method: 'GET', headers: { accept } }, async ({ body }) => {
+  async getToDisk(path: string, accept: string, target: WritableStream<Uint8Array>): Promise<TestResponse<undefined>> {
+    const response = await this.#send(path, { method: 'GET', headers: { accept } }, async ({ body }) => {
       await body?.pipeTo(target);
       return undefined;
     });
     // After a failure of the request itself, the target is still open.
-    if (!answer.ok && !target.locked) await target.abort().catch(() => undefined);
-    return answer;
+    if (!response.ok && !target.locked) await target.abort().catch(() => undefined);
+    return response;
   }
 
-  async post<Data>(path: string, body: object = {}): Promise<Answer<Data>> {
+  async post<Data>(path: string, body: object = {}): Promise<TestResponse<Data>> {
     return await this.#change('POST', path, body);
   }
 
-  async put<Data>(path: string, body: object = {}): Promise<Answer<Data>> {
+  async put<Data>(path: string, body: object = {}): Promise<TestResponse<Data>> {
     return await this.#change('PUT', path, body);
   }
 
-  async patch<Data>(path: string, body: object, options: ChangeOptions = {}): Promise<Answer<Data>> {
+  async patch<Data>(path: string, body: object, options: ChangeOptions = {}): Promise<TestResponse<Data>> {
     return await this.#change('PATCH', path, body, options);
   }
 
-  async delete(path: string): Promise<Answer<undefined>> {
+  async delete(path: string): Promise<TestResponse<undefined>> {
     return await this.#change('DELETE', path, undefined);
   }
 
@@ -104,7 +104,7 @@ export class AdminClient {
     path: string,
     body: object | undefined,
     { ifMatch }: ChangeOptions = {},
-  ): Promise<Answer<Data>> {
+  ): Promise<TestResponse<Data>> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
@@ -119,7 +119,7 @@ export class AdminClient {
     init: RequestInit,
     read: (response: Response) => Promise<Data> | Data,
     isRepeated = false,
-  ): Promise<Answer<Data>> {
+  ): Promise<TestResponse<Data>> {
     const access = await this.#token.get();
     if (!access.ok) return this.#withoutAccess(access.refusal);
     const headers = { accept: 'application/json', ...init.headers, authorization: `Bearer ${access.token}` };

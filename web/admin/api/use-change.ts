@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Answer, Problem } from './admin-client.ts';
+import type { Problem, TestResponse } from './admin-client.ts';
 
 interface Change {
   readonly isPending: boolean;
   /** Why the last attempt failed. */
   readonly problem: Problem | undefined;
-  send<Data>(request: () => Promise<Answer<Data>>): Promise<Answer<Data>>;
+  send<Data>(request: () => Promise<TestResponse<Data>>): Promise<TestResponse<Data>>;
 }
 
 /** Sends changes of a form or dialog, one at a time, and keeps why the last one failed. */
@@ -18,10 +18,10 @@ export function useChange(): Change {
     send: async (request) => {
       setPending(true);
       setProblem(undefined);
-      const answer = await request();
+      const response = await request();
       setPending(false);
-      if (!answer.ok) setProblem(answer.problem);
-      return answer;
+      if (!response.ok) setProblem(response.problem);
+      return response;
     },
   };
 }

@@ -50,13 +50,13 @@ export function useResource<Data>(responses: Responses<Data>, path: string, keep
     setState((before) =>
       loading(path, responses.find(path) ?? (keepsFormer || before.path === path ? before.data : undefined)),
     );
-    void client.get<Data>(path, controller.signal).then((answer) => {
+    void client.get<Data>(path, controller.signal).then((response) => {
       if (controller.signal.aborted) return;
-      if (answer.ok) responses.keep(path, answer.data);
+      if (response.ok) responses.keep(path, response.data);
       setState((before) =>
-        answer.ok
-          ? { path, data: answer.data, problem: undefined, isLoading: false }
-          : { ...before, problem: answer.problem, isLoading: false },
+        response.ok
+          ? { path, data: response.data, problem: undefined, isLoading: false }
+          : { ...before, problem: response.problem, isLoading: false },
       );
     });
     return () => controller.abort();

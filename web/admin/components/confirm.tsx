@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Form } from '../../components/form.tsx';
-import type { Answer } from '../api/admin-client.ts';
+import type { TestResponse } from '../api/admin-client.ts';
 import { useChange } from '../api/use-change.ts';
 import { useAnnounce } from '../frame/live.tsx';
 import { useTexts } from '../i18n/translations.ts';
@@ -34,7 +34,7 @@ export function Confirm({
   typed?: string;
   /** Choices that belong to the action. */
   fields?: ComponentChildren;
-  onConfirm: () => Promise<Answer<unknown>>;
+  onConfirm: () => Promise<TestResponse<unknown>>;
   onDone: () => void;
   onClose: () => void;
   /** The consequence. */
@@ -51,8 +51,8 @@ export function Confirm({
       document.getElementById('confirm-name')?.focus();
       return;
     }
-    const answer = await send(onConfirm);
-    if (!answer.ok) return;
+    const response = await send(onConfirm);
+    if (!response.ok) return;
     onClose();
     onDone();
     announce(done);

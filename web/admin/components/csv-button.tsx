@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { Button } from '../../components/button.tsx';
-import { type AdminClient, type Answer, type Parameters, withParameters } from '../api/admin-client.ts';
+import { type AdminClient, type Parameters, type TestResponse, withParameters } from '../api/admin-client.ts';
 import { useClient } from '../api/context.ts';
 import type { List, Resource } from '../api/documents.ts';
 import { useChange } from '../api/use-change.ts';
@@ -39,9 +39,9 @@ export function CsvButton<Attributes>({
   const announce = useAnnounce();
   const { isPending, problem, send } = useChange();
   const download = async (): Promise<void> => {
-    const answer = await send(() => readAll<Attributes>(client, path, parameters));
-    if (!answer.ok) return;
-    const rows = answer.data;
+    const response = await send(() => readAll<Attributes>(client, path, parameters));
+    if (!response.ok) return;
+    const rows = response.data;
     const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ value }) => value(row)))];
     saveFile(`${file}.csv`, new Blob([csvText(lines)], { type: 'text/csv;charset=utf-8' }));
     announce(t(rows.length < MAX_ROWS ? 'admin.csv.done' : 'admin.csv.cut', { count: rows.length }));
@@ -60,15 +60,15 @@ async function readAll<Attributes>(
   client: AdminClient,
   path: string,
   parameters: Parameters,
-): Promise<Answer<readonly Resource<Attributes>[]>> {
+): Promise<TestResponse<readonly Resource<Attributes>[]>> {
   const rows: Resource<Attributes>[] = [];
   let after: string | undefined;
   do {
     const part = { ...parameters, 'page[first]': String(PAGE_SIZE), 'page[after]': after, count: 'false' };
-    const answer = await client.get<List<Attributes>>(withParameters(path, part));
-    if (!answer.ok) return answer;
-    rows.push(...answer.data.data);
-    after = answer.data.links.next === undefined ? undefined : answer.data.data.at(-1)?.id;
+    const response = await client.get<List<Attributes>>(withParameters(path, part));
+    if (!response.ok) return response;
+    rows.push(...response.data.data);
+    after = response.data.links.next === undefined ? undefined : response.data.data.at(-1)?.id;
   } while (after !== undefined && rows.length < MAX_ROWS);
   return { ok: true, data: rows.slice(0, MAX_ROWS) };
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form, useForm } from '../../components/form.tsx';
-import type { Answer, Problem } from '../api/admin-client.ts';
+import type { Problem, TestResponse } from '../api/admin-client.ts';
 import { useChange } from '../api/use-change.ts';
 import { dropDraft, keepDraft, readDraft } from '../frame/draft.ts';
 import { useAnnounce } from '../frame/live.tsx';
@@ -76,7 +76,7 @@ export function FormDialog<Name extends string, Data>({
   /** Reported after success. */
   done: string;
   /** Undefined if the form is invalid; it has shown why. */
-  onSubmit: () => Promise<Answer<Data>> | undefined;
+  onSubmit: () => Promise<TestResponse<Data>> | undefined;
   onDone: (data: Data) => void;
   onClose: () => void;
   /** The fields. */
@@ -90,16 +90,16 @@ export function FormDialog<Name extends string, Data>({
   const submit = async (): Promise<void> => {
     const request = onSubmit();
     if (request === undefined) return;
-    const answer = await send(() => request);
-    if (!answer.ok) {
-      const errors = fieldErrors(answer.problem, form.values, textOf);
+    const response = await send(() => request);
+    if (!response.ok) {
+      const errors = fieldErrors(response.problem, form.values, textOf);
       setAtField(errors !== undefined);
       if (errors !== undefined) form.reject(errors);
       return;
     }
     form.forget();
     onClose();
-    onDone(answer.data);
+    onDone(response.data);
     announce(done);
   };
   const cancel = () => {

@@ -30,7 +30,7 @@ export function LinkedAccounts(): VNode {
   const [part, setPart] = useState(NEWEST);
   const links = usePageQuery(LinkedAccountList, part);
   const providers = usePageQuery(LinkableProviderList, NONE);
-  const [asked] = useState(() => restoredValues(UNLINK_FORM)?.['id']);
+  const [requested] = useState(() => restoredValues(UNLINK_FORM)?.['id']);
   return (
     <TabsPage tab="profile">
       <PageTitle title={t('account.linked.title')} />
@@ -46,7 +46,7 @@ export function LinkedAccounts(): VNode {
               onPart={setPart}
             >
               {(link) => (
-                <LinkCard key={link.id} link={link} isAsked={link.id === asked} left={remainingMethods(viewer)} />
+                <LinkCard key={link.id} link={link} isAsked={link.id === requested} left={remainingMethods(viewer)} />
               )}
             </ShortList>
           )
@@ -57,9 +57,17 @@ export function LinkedAccounts(): VNode {
   );
 }
 
-function LinkCard({ link, isAsked, left }: { link: Link; isAsked: boolean; left: RemainingMethods }): VNode {
+function LinkCard({
+  link,
+  isAsked: isRequested,
+  left,
+}: {
+  link: Link;
+  isAsked: boolean;
+  left: RemainingMethods;
+}): VNode {
   const { t, rich } = useTranslations();
-  const [isAsking, setAsking] = useState(isAsked);
+  const [isAsking, setAsking] = useState(isRequested);
   const { createdAt, lastUsedAt, humanAccountName, provider } = link;
   const name = cleanName(provider.name);
   const account = cleanName(humanAccountName ?? '');

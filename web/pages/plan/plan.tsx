@@ -35,8 +35,8 @@ function PlanFrame({ address }: { address: string }): VNode {
   useEffect(() => {
     const { origin } = new URL(address);
     const listen = (message: MessageEvent<unknown>): void => {
-      const asked = framedHeight(message, { origin, window: ref.current?.contentWindow ?? null });
-      if (asked !== undefined) setHeight(asked);
+      const requested = framedHeight(message, { origin, window: ref.current?.contentWindow ?? null });
+      if (requested !== undefined) setHeight(requested);
     };
     addEventListener('message', listen);
     return () => removeEventListener('message', listen);

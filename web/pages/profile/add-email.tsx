@@ -14,7 +14,7 @@ import { AddEmail, type AddEmailData } from './emails.generated.ts';
 
 export const ADD_FORM = 'add-email';
 
-type Answer = AddEmailData['startEmailAuthentication'];
+type TestResponse = AddEmailData['startEmailAuthentication'];
 
 /**
  * Asks for an address and mails a code there, which the next page asks for.
@@ -47,10 +47,10 @@ export function AddEmailDialog({
     const data = await run({ email: email.trim(), language, ...(hasPassword && { password }) });
     if (data !== undefined) show(data.startEmailAuthentication);
   };
-  const show = (answer: Answer) => {
-    switch (answer.status) {
+  const show = (response: TestResponse) => {
+    switch (response.status) {
       case 'STARTED':
-        if (answer.authentication !== null) route(pathTo(`emails/${answer.authentication.id}/verify`));
+        if (response.authentication !== null) route(pathTo(`emails/${response.authentication.id}/verify`));
         return;
       case 'INVALID_EMAIL_ADDRESS':
         return form.reject({ email: t('account.emails.invalid') });
@@ -62,7 +62,7 @@ export function AddEmailDialog({
       case 'RATE_LIMITED':
         return form.reject({ email: t('account.problem.rate_limited') });
       case 'DENIED':
-        return form.reject({ email: answer.violations?.join(' ') || t('account.problem.forbidden') });
+        return form.reject({ email: response.violations?.join(' ') || t('account.problem.forbidden') });
       default:
         return form.reject({ email: t('account.problem.general') });
     }

@@ -33,8 +33,8 @@ export function DeactivateAccount(leaving: Leaving): VNode {
   const { t } = useTranslations();
   const { url } = useLocation();
   const [typed] = useState(() => restoredValues(FORM));
-  const isAsked = new URL(url, location.origin).searchParams.get('dialog') === 'deactivate';
-  const [isOpen, setOpen] = useState(isAsked || typed !== undefined);
+  const isRequested = new URL(url, location.origin).searchParams.get('dialog') === 'deactivate';
+  const [isOpen, setOpen] = useState(isRequested || typed !== undefined);
   return (
     <section class="section">
       <h2>{t('account.deactivate.button')}</h2>

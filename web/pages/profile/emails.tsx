@@ -54,8 +54,8 @@ function List({
 }): VNode {
   const { t } = useTranslations();
   const { nodes, pageInfo } = emails;
-  const [asked] = useState(() => restoredValues(REMOVE_FORM)?.['id']);
-  const [removed, setRemoved] = useState<Email | undefined>(() => nodes.find(({ id }) => id === asked));
+  const [requested] = useState(() => restoredValues(REMOVE_FORM)?.['id']);
+  const [removed, setRemoved] = useState<Email | undefined>(() => nodes.find(({ id }) => id === requested));
   const primary = nodes.find(({ isPrimary }) => isPrimary)?.id;
   const shown = useRef(primary);
   useEffect(() => {

@@ -24,8 +24,8 @@ export function ChangeFactorDialog<Data>({
   mutation: TypedDocumentNode<Data, NoVariables>;
   texts: { readonly title: AreaKey; readonly text: AreaKey; readonly button: AreaKey };
   /** Returns the error message for a result, or `done`. */
-  refusalOf: (answer: Data) => AreaKey | 'done';
-  onDone: (answer: Data) => void;
+  refusalOf: (response: Data) => AreaKey | 'done';
+  onDone: (response: Data) => void;
   onClose: () => void;
 }): VNode {
   const { t } = useTranslations();
@@ -33,11 +33,11 @@ export function ChangeFactorDialog<Data>({
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
   const confirm = async () => {
     setRefusal(undefined);
-    const answer = await run(NONE);
-    if (answer === undefined) return;
-    const result = refusalOf(answer);
+    const response = await run(NONE);
+    if (response === undefined) return;
+    const result = refusalOf(response);
     if (result !== 'done') return setRefusal(result);
-    onDone(answer);
+    onDone(response);
     onClose();
   };
   return (

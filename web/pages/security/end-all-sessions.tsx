@@ -134,11 +134,11 @@ function EndAllSessionsDialog({
       ...(chosen.other_browsers ? (['BROWSER'] as const) : []),
       ...(chosen.applications ? (['OAUTH2', 'COMPAT'] as const) : []),
     ];
-    const answer = (await run({ kinds, keepCurrent: !endsThis }))?.endAllSessions;
-    if (answer === undefined) return;
-    if (answer.status !== 'ENDED') setTrouble('account.problem.general');
+    const response = (await run({ kinds, keepCurrent: !endsThis }))?.endAllSessions;
+    if (response === undefined) return;
+    if (response.status !== 'ENDED') setTrouble('account.problem.general');
     else if (endsThis) location.reload();
-    else onEnded(answer.browserSessions + answer.oauth2Sessions + answer.compatSessions);
+    else onEnded(response.browserSessions + response.oauth2Sessions + response.compatSessions);
   };
   return (
     <Dialog title={t('account.end_all.question')} isPending={isPending} onClose={onClose}>

@@ -57,8 +57,8 @@ function PasskeySection({ passkeys, isAllowed }: { passkeys: readonly Passkey[];
 
 function PasskeyCard({ passkey: { id, name, ...passkey } }: { passkey: Passkey }): VNode {
   const { t, rich } = useTranslations();
-  const [asked, setAsked] = useState<'rename' | 'remove' | undefined>();
-  const close = () => setAsked(undefined);
+  const [requested, setRequested] = useState<'rename' | 'remove' | undefined>();
+  const close = () => setRequested(undefined);
   return (
     <li class="session">
       <div class="session-facts">
@@ -78,14 +78,14 @@ function PasskeyCard({ passkey: { id, name, ...passkey } }: { passkey: Passkey }
           <span>{t(passkey.backedUp ? 'account.passkeys.synced' : 'account.passkeys.one_device')}</span>
         </p>
       </div>
-      <Button kind="quiet" label={t('account.passkeys.rename_one', { name })} onClick={() => setAsked('rename')}>
+      <Button kind="quiet" label={t('account.passkeys.rename_one', { name })} onClick={() => setRequested('rename')}>
         {t('account.rename.button')}
       </Button>
-      <Button kind="quiet" label={t('account.passkeys.remove_one', { name })} onClick={() => setAsked('remove')}>
+      <Button kind="quiet" label={t('account.passkeys.remove_one', { name })} onClick={() => setRequested('remove')}>
         {t('account.passkeys.remove')}
       </Button>
-      {asked === 'rename' && <RenamePasskeyDialog id={id} name={name} onClose={close} />}
-      {asked === 'remove' && <RemovePasskeyDialog id={id} name={name} onClose={close} />}
+      {requested === 'rename' && <RenamePasskeyDialog id={id} name={name} onClose={close} />}
+      {requested === 'remove' && <RemovePasskeyDialog id={id} name={name} onClose={close} />}
     </li>
   );
 }
@@ -116,9 +116,9 @@ function AddPasskey(): VNode {
     if (started.status !== 'STARTED') return STARTED[started.status] ?? 'account.problem.general';
     const made = await createPasskey(started.options);
     if (!made.ok) return MADE[made.reason];
-    const answer = await complete.run({ challengeId: started.challengeId ?? '', response: made.response });
-    if (answer === undefined) return undefined;
-    const { status } = answer.completePasskeyRegistration;
+    const response = await complete.run({ challengeId: started.challengeId ?? '', response: made.response });
+    if (response === undefined) return undefined;
+    const { status } = response.completePasskeyRegistration;
     return status === 'ADDED' ? 'added' : (COMPLETED[status] ?? 'account.problem.general');
   };
   const add = async () => {

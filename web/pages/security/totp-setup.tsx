@@ -107,9 +107,9 @@ function Introduction({
   const [trouble, setTrouble] = useState(ended);
   const start = async () => {
     setTrouble(undefined);
-    const answer = (await run(NONE))?.startTotpEnrolment;
-    if (answer === undefined) return;
-    const { status, enrolmentId: id, secret, otpauthUrl, expiresAt } = answer;
+    const response = (await run(NONE))?.startTotpEnrolment;
+    if (response === undefined) return;
+    const { status, enrolmentId: id, secret, otpauthUrl, expiresAt } = response;
     if (id !== null && secret !== null && otpauthUrl !== null && expiresAt !== null)
       onStarted({ id, secret, otpauthUrl, expiresAt });
     else if (status === 'ALREADY_ENROLLED') setTrouble('account.totp.already');
@@ -154,11 +154,11 @@ function ConfirmApp({
   const submit = async () => {
     const code = form.values.code.replace(/[\s-]/g, '');
     if (!DIGITS.test(code)) return form.reject({ code: t('account.totp.code_required') });
-    const answer = (await run({ enrolmentId: id, code }))?.completeTotpEnrolment;
-    if (answer === undefined) return;
-    if (answer.recoveryCodes !== null) return onEnrolled(answer.recoveryCodes);
-    if (answer.status === 'EXPIRED' || answer.status === 'RATE_LIMITED') return onEnded(ENDED[answer.status]);
-    form.reject({ code: t(answer.status === 'INVALID_CODE' ? 'account.totp.wrong' : 'account.problem.general') });
+    const response = (await run({ enrolmentId: id, code }))?.completeTotpEnrolment;
+    if (response === undefined) return;
+    if (response.recoveryCodes !== null) return onEnrolled(response.recoveryCodes);
+    if (response.status === 'EXPIRED' || response.status === 'RATE_LIMITED') return onEnded(ENDED[response.status]);
+    form.reject({ code: t(response.status === 'INVALID_CODE' ? 'account.totp.wrong' : 'account.problem.general') });
   };
   return (
     <>

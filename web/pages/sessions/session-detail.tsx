@@ -65,8 +65,8 @@ function Detail({ session }: { session: Session }): VNode {
   const { url } = useLocation();
   const isActive = session.finishedAt === null;
   // An account action only opens the confirmation.
-  const isAsked = new URL(url, location.origin).searchParams.get('dialog') === 'end';
-  const [isEnding, setEnding] = useState(isAsked && isActive);
+  const isRequested = new URL(url, location.origin).searchParams.get('dialog') === 'end';
+  const [isEnding, setEnding] = useState(isRequested && isActive);
   const [isRenaming, setRenaming] = useState(false);
   const isBrowser = session.__typename === 'BrowserSession';
   const title = isBrowser ? browserTitle(translations, session) : appTitle(translations, session);

@@ -103,8 +103,8 @@ export async function checkEmailCode(
   const tried = await tryEmailCode(deps, id, typed);
   if (!tried.ok) return tried.reason === 'late' ? { ...tried, reason: 'wrong' } : tried;
   const { mail, isLast } = tried;
-  const isProven = await markProven(deps.database, { id, mail, now: deps.clock.now() });
-  return isProven ? { ok: true } : { ok: false, reason: 'wrong', isLast };
+  const isVerified = await markVerified(deps.database, { id, mail, now: deps.clock.now() });
+  return isVerified ? { ok: true } : { ok: false, reason: 'wrong', isLast };
 }
 
 /**
@@ -145,7 +145,7 @@ export async function tryEmailCode(
 }
 
 /** @returns false if the address was already proven, or another mail was requested since the code was compared */
-export async function markProven(
+export async function markVerified(
   queryable: Queryable,
   { id, mail, now }: { readonly id: EmailAuthenticationId; readonly mail: number; readonly now: number },
 ): Promise<boolean> {

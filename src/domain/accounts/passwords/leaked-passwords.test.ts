@@ -18,14 +18,14 @@ const DIGEST = createHash('sha1').update(NEW_PASSWORD).digest('hex').toUpperCase
 const RANGE = `https://api.pwnedpasswords.com/range/${DIGEST.slice(0, 5)}`;
 const OTHER = `${'0'.repeat(35)}:17`;
 let service: PageService;
-let people = 0;
+let users = 0;
 
 const testDatabase = await sharedByTests(createTestDatabase());
 const estimator = await sharedByTests(openEstimator());
 const mails = await sharedByTests(startMails());
 const peer = await sharedByTests(startCaptchaPeer());
 beforeEach(() => {
-  people += 1;
+  users += 1;
   peer.asked.length = 0;
   knows(`${DIGEST.slice(5)}:3`);
 });
@@ -48,13 +48,13 @@ async function withService(work: (service: PageService) => Promise<void>, hasBre
 }
 
 async function register(): Promise<{ readonly status: number; readonly text: string }> {
-  people += 1;
-  const shown = await beginRegistration(service.browser(), { username: `person${people}` });
+  users += 1;
+  const shown = await beginRegistration(service.browser(), { username: `person${users}` });
   return { status: shown.status, text: textOf(shown.body) };
 }
 
 async function signedIn(): Promise<Browser> {
-  const username = `person${people}`;
+  const username = `person${users}`;
   const account = { username, password: FORMER, email: `${username}@mail.example` };
   await insertTestAccount(testDatabase.database, account, { now: service.clock.now() });
   const browser = service.browser();
@@ -83,7 +83,7 @@ test('rejects it on password change and reset', async () => {
     expect(await changePassword(browser, change)).toBe('INVALID_NEW_PASSWORD');
     const visitor = service.browser();
     await visitor.open('/recover');
-    await visitor.submit({ email: `person${people}@mail.example` });
+    await visitor.submit({ email: `person${users}@mail.example` });
     const [mail] = await mails.deliver(service.core);
     const ticket = /ticket=([^\s&]+)/.exec(mail?.text ?? '')?.[1] ?? '';
     expect(await recoverPassword(visitor, { ticket, newPassword: NEW_PASSWORD })).toBe('INVALID_NEW_PASSWORD');

@@ -46,21 +46,21 @@ export class LeakedPasswords {
 
   /** Fetches the rest of all digests with this prefix, each with its number of occurrences. */
   async #ask(prefix: string): Promise<string | undefined> {
-    const answer = await this.#deps.outbound.call(RANGE_URL + prefix, {
+    const response = await this.#deps.outbound.call(RANGE_URL + prefix, {
       server: 'breach_check',
       method: 'GET',
       // Requests padding lines, so that the response length does not reveal the range.
       headers: { accept: 'text/plain', 'add-padding': 'true' },
       totalMs: TOTAL_MS,
     });
-    if (answer.ok && answer.status === 200) {
+    if (response.ok && response.status === 200) {
       this.#breaker.succeed();
-      return answer.body.toString();
+      return response.body.toString();
     }
     // Our own concurrency limit is not a failure of the service.
-    if (!answer.ok && answer.reason === 'busy') this.#breaker.giveUp();
+    if (!response.ok && response.reason === 'busy') this.#breaker.giveUp();
     else this.#breaker.fail();
-    this.#tell(answer.ok ? `status ${answer.status}` : `no response: ${answer.reason}`);
+    this.#tell(response.ok ? `status ${response.status}` : `no response: ${response.reason}`);
     return undefined;
   }
 

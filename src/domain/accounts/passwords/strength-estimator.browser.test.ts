@@ -28,13 +28,13 @@ function estimates(
   passwords: readonly string[],
   account: { readonly username: string; readonly email: string; readonly serviceName: string },
 ): Strength[] {
-  const answers: Strength[] = [];
-  const self: { onmessage?: (event: unknown) => void; postMessage: (answer: Strength) => void } = {
-    postMessage: (answer) => answers.push({ ...answer }),
+  const responses: Strength[] = [];
+  const self: { onmessage?: (event: unknown) => void; postMessage: (response: Strength) => void } = {
+    postMessage: (response) => responses.push({ ...response }),
   };
   runInNewContext(script, { self });
   for (const password of passwords) self.onmessage?.({ data: { password, ...account } });
-  return answers;
+  return responses;
 }
 
 const PASSWORDS = [

@@ -17,7 +17,7 @@ interface EstimateRequest {
 /** The parts of a dedicated worker's global scope that are used here. */
 declare const self: {
   onmessage: (event: { readonly data: EstimateRequest }) => void;
-  postMessage(answer: Strength): void;
+  postMessage(response: Strength): void;
 };
 
 self.onmessage = ({ data: { password, username, email, serviceName } }) => {

@@ -39,8 +39,8 @@ function begin(password: string, address: string, signal?: AbortSignal): Promise
 
 test('fifty simultaneous callers wait for the loading thread, and none is rejected', async () => {
   estimator = new StrengthEstimator(workerUrl, FOREVER_MS, FOREVER_MS);
-  const people = Array.from({ length: 50 }, (_, index) => ask('quick', `address ${index}`));
-  expect(await Promise.all(people)).toEqual(people.map(() => 0));
+  const users = Array.from({ length: 50 }, (_, index) => ask('quick', `address ${index}`));
+  expect(await Promise.all(users)).toEqual(users.map(() => 0));
 });
 
 describe('passwords that are slow to estimate (S-183)', () => {
@@ -102,10 +102,10 @@ describe('passwords that are slow to estimate (S-183)', () => {
     // With one of the two threads busy, answers arrive in the order of the requests' turns.
     const endless = begin('endless', 'attacker');
     const order: string[] = [];
-    const asked = ['a-1', 'a-2', 'a-3', 'b-1', 'b-2', 'b-3', 'c-1'].map((password) =>
+    const requested = ['a-1', 'a-2', 'a-3', 'b-1', 'b-2', 'b-3', 'c-1'].map((password) =>
       ask(password, password.slice(0, 1)).then(() => order.push(password)),
     );
-    await Promise.all(asked);
+    await Promise.all(requested);
     expect(order.indexOf('c-1')).toBeLessThan(order.indexOf('a-3'));
     expect(order.indexOf('c-1')).toBeLessThan(order.indexOf('b-2'));
     await estimator.close();

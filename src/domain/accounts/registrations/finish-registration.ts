@@ -185,10 +185,10 @@ export type FinishOutcome =
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
   // The form may have been sent from a different address.
   const bannedBy = findBan(deps, 'register', finish.address, finish.userAgent);
-  const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
-  if (asked?.availability === 'homeserver-unavailable') {
-    const unavailable = { ok: false, reason: asked.availability } as const;
-    countFinish(asked.provider, unavailable);
+  const requested = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
+  if (requested?.availability === 'homeserver-unavailable') {
+    const unavailable = { ok: false, reason: requested.availability } as const;
+    countFinish(requested.provider, unavailable);
     return unavailable;
   }
   let provider: UpstreamProviderId | undefined;
@@ -210,7 +210,8 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
       // If the name changed in the meantime, its step asks the homeserver and then continues here.
-      const isLost = asked !== undefined && (asked.availability === 'exists' || asked.username !== row.username);
+      const isLost =
+        requested !== undefined && (requested.availability === 'exists' || requested.username !== row.username);
       if (isLost || problems.length > 0) return { ok: false, reason: nameLost(registration), action };
       if (judged !== undefined && judged.username !== row.username)
         return { ok: false, reason: nameLost(registration), action };
@@ -314,14 +315,14 @@ async function createAccount(
   if (isInvited) await recordTokenUse(transaction, { registrationId: row.id, userId, now });
   if (proof === undefined) await setPassword(transaction, { user: userId, stored: storedHash(row), now });
   const entering = { userId, address, userAgent, now };
-  const provenBy =
+  const verifiedBy =
     proof === undefined ? ({ kind: 'password' } as const) : ({ kind: 'upstream', amr: proof.amr } as const);
   const hasToEnroll = proof === undefined && secondFactors.policy === 'required';
   const entered: Entered = hasToEnroll
     ? { kind: 'setup', pending: await beginSetup(transaction, keyRing, { ...entering, action }) }
     : {
         kind: 'signed-in',
-        session: await finish.startBrowserSession(transaction, { ...entering, proof: provenBy }),
+        session: await finish.startBrowserSession(transaction, { ...entering, proof: verifiedBy }),
       };
   const sessionId = entered.kind === 'signed-in' ? entered.session.id : undefined;
   if (sessionId !== undefined) await proof?.attach({ userId, sessionId, now });

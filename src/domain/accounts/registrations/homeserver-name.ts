@@ -15,9 +15,11 @@ export async function checkHomeserverName(
   username: string,
 ): Promise<'available' | 'exists' | 'homeserver-unavailable'> {
   if (!homeserver.isConnected) return 'available';
-  const asked = await homeserver.isLocalpartAvailable(username, { kind: 'request' });
-  if (asked.ok) return asked.value ? 'available' : 'exists';
-  if (asked.reason !== 'unavailable')
-    log.warn('homeserver.failed', 'homeserver did not check the availability of a username', { reason: asked.detail });
+  const requested = await homeserver.isLocalpartAvailable(username, { kind: 'request' });
+  if (requested.ok) return requested.value ? 'available' : 'exists';
+  if (requested.reason !== 'unavailable')
+    log.warn('homeserver.failed', 'homeserver did not check the availability of a username', {
+      reason: requested.detail,
+    });
   return 'homeserver-unavailable';
 }

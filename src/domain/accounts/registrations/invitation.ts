@@ -79,10 +79,10 @@ export async function findInvitation(
   const row = await database.first(findValid, { tokenHmac, now: new Date(clock.now()), ...taken.charges });
   if (row === undefined) return undefined;
   const { id: tokenId, email, email_key: key, mail_queued_at: queuedAt } = row;
-  const isProven =
+  const isVerified =
     proof !== undefined && queuedAt !== null && equalSecrets(proof, invitationProof(secretKeys, tokenId, queuedAt));
-  if (proof !== undefined && !isProven) await chargeAddress(deps, charge);
+  if (proof !== undefined && !isVerified) await chargeAddress(deps, charge);
   // Without a mail transport, accounts have no address.
-  if (email === null || key === null || !(isProven || deps.sendsMail)) return { tokenId, email: undefined };
-  return { tokenId, email: { email: { address: email, key }, isProven } };
+  if (email === null || key === null || !(isVerified || deps.sendsMail)) return { tokenId, email: undefined };
+  return { tokenId, email: { email: { address: email, key }, isProven: isVerified } };
 }

@@ -43,9 +43,9 @@ export async function renameRegistration(
   const problems =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  const asked = await checkHomeserverName(deps, username);
-  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [asked] };
-  if (asked !== 'available') return { ok: false, reason: asked };
+  const requested = await checkHomeserverName(deps, username);
+  if (requested === 'exists') return { ok: false, reason: 'rejected', problems: [requested] };
+  if (requested !== 'available') return { ok: false, reason: requested };
   await deps.database.execute(replaceUsername, { id: toUuid(id), username });
   return { ok: true };
 }

@@ -1,5 +1,5 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import type { Captcha, CaptchaRefusal, CaptchaResponse } from '#domain/captcha/captcha.ts';
 import type { SecretKeys } from '#domain/keys/secret-keys.ts';
 import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/limits/rate-limits.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
@@ -98,7 +98,7 @@ export interface Submission {
   readonly acceptsTerms: boolean;
   /** From the URL of the form; undefined: none. An invalid token is ignored here; its step asks for one. */
   readonly invitation: PresentedInvitation | undefined;
-  readonly captcha: CaptchaAnswer;
+  readonly captcha: CaptchaResponse;
   readonly action: PostAuthAction | undefined;
   /** Language of the page. */
   readonly locale: string;
@@ -156,16 +156,17 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   // A CAPTCHA can be verified only once, so everything else must be valid first.
   const solved = await deps.captcha.check('register', submission.captcha, address);
   if (!solved.ok) return solved;
-  const asked = await checkHomeserverName(deps, submission.username);
-  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
-  if (asked !== 'available') return { ok: false, reason: asked };
+  const requested = await checkHomeserverName(deps, submission.username);
+  if (requested === 'exists')
+    return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: requested }] };
+  if (requested !== 'available') return { ok: false, reason: requested };
 
-  const isProven = invited?.isProven === true;
+  const isVerified = invited?.isProven === true;
   const email =
     judged?.ok === true ? { id: newId<'email-authentication'>(deps.clock.now()), email: judged.email } : undefined;
   const charged = await takeTokens(deps.database, deps.clock, [
     addressBucket(deps.log, { name: 'registration', limiter: registration, address }),
-    ...(email === undefined || isProven
+    ...(email === undefined || isVerified
       ? []
       : codeMailBuckets(deps, { authentication: email.id, emailKey: email.email.key, address })),
   ]);

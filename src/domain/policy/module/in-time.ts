@@ -4,11 +4,11 @@ import { outside } from '#platform/base/tasks.ts';
  * Waits for the operator's code, which might never finish.
  * @throws Error if the time limit is exceeded
  */
-export function inTime<T>(answer: PromiseLike<T>, milliseconds: number, problem: string): Promise<T> {
+export function inTime<T>(response: PromiseLike<T>, milliseconds: number, problem: string): Promise<T> {
   return outside(
     new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(problem)), milliseconds);
-      answer.then(
+      response.then(
         (value) => {
           clearTimeout(timer);
           resolve(value);

@@ -40,9 +40,9 @@ export class ModuleRules {
     const apply = module?.[rule];
     if (apply === undefined) return [];
     try {
-      const answer = apply(input, readableData(policy.data));
+      const response = apply(input, readableData(policy.data));
       const problem = `no result within ${deadlineMs} ms`;
-      const violations = readViolations(isThenable(answer) ? await inTime(answer, deadlineMs, problem) : answer);
+      const violations = readViolations(isThenable(response) ? await inTime(response, deadlineMs, problem) : response);
       if (rule !== 'clientRegistration' && violations.some(({ redirect }) => redirect !== undefined)) {
         throw new Error('"redirect" is supported only by the rule clientRegistration');
       }

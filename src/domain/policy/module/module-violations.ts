@@ -24,10 +24,10 @@ const FIELD = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MEMBERS = new Set(['code', 'msg', 'field', 'redirect']);
 
 /** @throws Error that describes what is wrong with the result */
-export function readViolations(answer: unknown): readonly ModuleViolation[] {
-  if (!Array.isArray(answer)) throw new Error(`the result must be a list of violations, but is ${kindOf(answer)}`);
-  if (answer.length > MAX_VIOLATIONS) throw new Error(`the result has more than ${MAX_VIOLATIONS} violations`);
-  return answer.map((violation: unknown, index) => readViolation(violation, `violation ${index + 1}`));
+export function readViolations(response: unknown): readonly ModuleViolation[] {
+  if (!Array.isArray(response)) throw new Error(`the result must be a list of violations, but is ${kindOf(response)}`);
+  if (response.length > MAX_VIOLATIONS) throw new Error(`the result has more than ${MAX_VIOLATIONS} violations`);
+  return response.map((violation: unknown, index) => readViolation(violation, `violation ${index + 1}`));
 }
 
 function readViolation(violation: unknown, place: string): ModuleViolation {

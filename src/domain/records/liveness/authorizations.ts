@@ -4,11 +4,11 @@
  * @param now parameter with the time, a `timestamptz`
  */
 export function grantIsPending(grant: string, now: string): string {
-  return `(${grantIsUnanswered(grant)} and ${grant}.expires_at > ${now})`;
+  return `(${grantIsUndecided(grant)} and ${grant}.expires_at > ${now})`;
 }
 
 /** Pending, or expired by time. */
-export function grantIsUnanswered(grant: string): string {
+export function grantIsUndecided(grant: string): string {
   return `(${grant}.fulfilled_at is null and ${grant}.cancelled_at is null)`;
 }
 
@@ -41,11 +41,11 @@ export function codeIsValid(grant: string, oldest: string): string {
  * @param now parameter with the time, a `timestamptz`
  */
 export function deviceCodeGrantIsPending(grant: string, now: string): string {
-  return `(${deviceCodeGrantIsUnanswered(grant)} and ${grant}.expires_at > ${now})`;
+  return `(${deviceCodeGrantIsUndecided(grant)} and ${grant}.expires_at > ${now})`;
 }
 
 /** Pending, or expired by time. Condition of a partial index. */
-export function deviceCodeGrantIsUnanswered(grant: string): string {
+export function deviceCodeGrantIsUndecided(grant: string): string {
   return `(${grant}.fulfilled_at is null and ${grant}.rejected_at is null)`;
 }
 

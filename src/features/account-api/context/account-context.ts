@@ -68,11 +68,11 @@ import type {
   UpstreamProviderId,
   UserId,
 } from '#vocabulary/ids.ts';
-import type { AnswerSize } from './answer-size.ts';
 import { type Readable, readableBy } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { Deadline } from './deadline.ts';
 import { ListLoader, type Load, loader } from './list-loader.ts';
+import type { ResponseSize } from './response-size.ts';
 
 export interface AccountContextParts {
   readonly core: Core;
@@ -80,7 +80,7 @@ export interface AccountContextParts {
   readonly request: RequestContext;
   readonly caller: Caller;
   readonly deadline: Deadline;
-  readonly answerSize: AnswerSize;
+  readonly answerSize: ResponseSize;
 }
 
 /** State shared by the fields of one request. */
@@ -90,18 +90,18 @@ export class AccountContext {
   readonly request: RequestContext;
   readonly caller: Caller;
   readonly deadline: Deadline;
-  readonly answerSize: AnswerSize;
+  readonly answerSize: ResponseSize;
   /** Whose objects the caller may read. Undefined means none. */
   readonly reads: Readable;
   #loaders: Loaders | undefined;
 
-  constructor({ core, browser, request, caller, deadline, answerSize }: AccountContextParts) {
+  constructor({ core, browser, request, caller, deadline, answerSize: responseSize }: AccountContextParts) {
     this.core = core;
     this.browser = browser;
     this.request = request;
     this.caller = caller;
     this.deadline = deadline;
-    this.answerSize = answerSize;
+    this.answerSize = responseSize;
     this.reads = readableBy(caller);
   }
 

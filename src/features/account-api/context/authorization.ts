@@ -12,7 +12,7 @@ import { refusal } from './graphql-refusal.ts';
 export type Readable = UserId | 'anybody' | undefined;
 
 /** The part of `AccountContext` that authorization depends on. */
-interface Asked {
+interface Requested {
   readonly core: Core;
   readonly browser: Browser;
   readonly caller: Caller;
@@ -29,7 +29,7 @@ export function readableBy(caller: Caller): Readable {
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
-export function requireBrowser({ caller }: Asked): Extract<Caller, { readonly kind: 'browser' }> {
+export function requireBrowser({ caller }: Requested): Extract<Caller, { readonly kind: 'browser' }> {
   if (caller.kind !== 'browser') throw unauthorized(caller);
   return caller;
 }
@@ -39,7 +39,7 @@ export function requireBrowser({ caller }: Asked): Extract<Caller, { readonly ki
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
-export function requireSelf({ caller, reads }: Asked, user: UserId): void {
+export function requireSelf({ caller, reads }: Requested, user: UserId): void {
   if (reads !== 'anybody' && reads !== user) throw unauthorized(caller);
 }
 
@@ -49,7 +49,7 @@ export function requireSelf({ caller, reads }: Asked, user: UserId): void {
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
-export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator & { readonly clientId: ClientId } {
+export function requireAdmin({ caller }: Pick<Requested, 'caller'>): Administrator & { readonly clientId: ClientId } {
   if (caller.kind !== 'oauth' || !caller.isAdmin) throw unauthorized(caller);
   return { clientId: caller.clientId, userId: caller.user?.id };
 }
@@ -62,7 +62,7 @@ export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator &
  * @throws GraphQLError `REAUTH_REQUIRED`
  * @public for sensitive mutations
  */
-export function requireRecentAuthentication({ caller, reads, core, browser }: Asked, action?: string): void {
+export function requireRecentAuthentication({ caller, reads, core, browser }: Requested, action?: string): void {
   const maxAge = core.config.account.reauthMaxAgeSeconds;
   if (maxAge === undefined || reads === 'anybody') return;
   if (caller.kind === 'browser' && isRecent(caller.session.authenticatedAt, maxAge * 1000, core.clock.now())) return;

@@ -87,9 +87,9 @@ async function callerOfToken(
   const found = headerToken(authorization);
   const { token: text, isBound } = found === undefined || found === 'malformed' ? NO_TOKEN : found;
   if (!config.graphql.acceptsAccessTokens || parseToken(text)?.prefix !== 'mat') throw unknownToken(isBound);
-  const provenKey = isBound ? await proofs.ofToken(context, 'graphql', text) : undefined;
+  const proofKey = isBound ? await proofs.ofToken(context, 'graphql', text) : undefined;
   const now = clock.now();
-  const binding = new BindingCheck(provenKey?.thumbprint);
+  const binding = new BindingCheck(proofKey?.thumbprint);
   const token = await introspectToken(database, {
     kind: 'access-token',
     tokenHash: sha256(text),
@@ -102,7 +102,7 @@ async function callerOfToken(
   if (token === undefined || token === 'client-changed') throw unknownToken(isBound || binding.isBoundElsewhere);
   // The admin area needs the admin API only. Its tokens end after minutes; here they could open permanent sessions.
   if (token.clientId === ADMIN_AREA_CLIENT_ID) throw unknownToken(isBound);
-  await provenKey?.consume();
+  await proofKey?.consume();
   const { sessionId, clientId, user, scope } = token;
   context.setRequester(user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user });
   context.requireWork();

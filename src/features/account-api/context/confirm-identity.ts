@@ -10,7 +10,7 @@ export type Confirmation =
   | { readonly ok: false; readonly reason: 'incorrect-password' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
-type Person = Extract<Caller, { readonly kind: 'browser' }> | Extract<Caller, { readonly kind: 'oauth' }>;
+type TestUser = Extract<Caller, { readonly kind: 'browser' }> | Extract<Caller, { readonly kind: 'oauth' }>;
 
 const CONFIRMED = { ok: true } as const;
 const INCORRECT = { ok: false, reason: 'incorrect-password' } as const;
@@ -39,7 +39,7 @@ export async function confirmIdentity(
   return await checkPassword(context, caller, password ?? '');
 }
 
-async function checkPassword(context: AccountContext, caller: Person, password: string): Promise<Confirmation> {
+async function checkPassword(context: AccountContext, caller: TestUser, password: string): Promise<Confirmation> {
   const outcome = await (caller.kind === 'browser'
     ? checkInBrowser(context, caller, password)
     : checkForToken(context, caller, password));

@@ -8,13 +8,13 @@ export type Load<Key, Value> = (key: Key) => Promise<Value>;
 /** Batches the reads of one request's fields into one call. */
 export function loader<Key, Value>(read: (keys: readonly Key[]) => Promise<readonly Value[]>): Load<Key, Value> {
   const values = new DataLoader<Key, Value>(async (keys) => [...(await read(keys))], {
-    batchScheduleFn: onceFieldsHaveAsked,
+    batchScheduleFn: onceFieldsHaveRequested,
   });
   return (key) => values.load(key);
 }
 
 /** Sends the batch after pending promises have settled, as part of the same request (decision 0006). */
-function onceFieldsHaveAsked(send: () => void): void {
+function onceFieldsHaveRequested(send: () => void): void {
   const task = currentTask();
   process.nextTick(() => resumeTask(task, send));
 }

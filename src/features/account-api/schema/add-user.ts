@@ -29,9 +29,9 @@ mutation('addUser', {
     const existing = await findUserByName(database, username);
     if (existing !== undefined) return { status: 'EXISTS', user: userModel(existing) };
     if (usernameProblems(username, config.homeserver.homeserver).length > 0) return { status: 'INVALID' };
-    const asked = skipHomeserverCheck === true ? 'available' : await checkHomeserverName(core, username);
-    if (asked === 'exists') return { status: 'RESERVED' };
-    if (asked !== 'available') throw homeserverUnavailable();
+    const requested = skipHomeserverCheck === true ? 'available' : await checkHomeserverName(core, username);
+    if (requested === 'exists') return { status: 'RESERVED' };
+    if (requested !== 'available') throw homeserverUnavailable();
     const outcome = await registerUser(core, {
       username,
       displayName: undefined,

@@ -1,6 +1,6 @@
 /** Changes to the confirmed email addresses of an account without a code (account-graphql 5.1). */
 
-import { addEmailUnproven } from '#domain/account-changes/add-email-unproven.ts';
+import { addUnverifiedEmail } from '#domain/account-changes/add-unverified-email.ts';
 import type { ChangedBy } from '#domain/account-changes/record-email-change.ts';
 import { removeOwnEmail } from '#domain/account-changes/remove-own-email.ts';
 import { setPrimaryEmail } from '#domain/account-changes/set-primary-email.ts';
@@ -81,7 +81,7 @@ mutation('addEmail', {
     }
     const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
     if (email === undefined) return { status: 'INVALID', user };
-    const outcome = await addEmailUnproven(core, user.id, email, {
+    const outcome = await addUnverifiedEmail(core, user.id, email, {
       ...changedBy(context, user.id),
       record: async (transaction, id) => {
         const target = { type: 'user-email', id, userId: user.id };

@@ -1,6 +1,6 @@
 /** Adding an email address, verified by a code sent to it (account-graphql 5.1). */
 
-import { addProvenEmail } from '#domain/account-changes/add-proven-email.ts';
+import { addVerifiedEmail } from '#domain/account-changes/add-verified-email.ts';
 import { beginForSession } from '#domain/accounts/email-authentications/begin-for-session.ts';
 import { checkEmailPolicy, emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
@@ -117,7 +117,7 @@ mutation('completeEmailAuthentication', {
     const { core, browser, request } = context;
     const authentication = idOf('UserEmailAuthentication', id);
     requireChangeable(context);
-    const outcome = await addProvenEmail(
+    const outcome = await addVerifiedEmail(
       { ...core, limits: core.config.rateLimiting },
       {
         session: session.id,

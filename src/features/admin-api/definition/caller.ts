@@ -69,13 +69,13 @@ export async function identifyAdmin(
   }
   const { isBound } = presented;
   if (parseToken(presented.token) === undefined) throw invalidToken('the access token is malformed', isBound);
-  const provenKey = isBound ? await proofs.ofToken(context, path, presented.token) : undefined;
-  const token = await readToken(core, presented.token, provenKey?.thumbprint);
+  const proofKey = isBound ? await proofs.ofToken(context, path, presented.token) : undefined;
+  const token = await readToken(core, presented.token, proofKey?.thumbprint);
   if (token === undefined || token === 'bound') {
     const isEnded = 'the access token is unknown or expired, its session has ended, or it is bound to another key';
     throw await refused(core, context, invalidToken(isEnded, isBound || token === 'bound'));
   }
-  await provenKey?.consume();
+  await proofKey?.consume();
   const { caller, scope } = token;
   context.setRequester(token.requester);
   if (!scope.some((name) => core.scopeRules.classify(name) === 'admin')) {

@@ -24,7 +24,7 @@ export interface AdminCall {
 }
 
 /** The success response of an operation. */
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   /** Undefined for a response without a body. */
   readonly schema: z.ZodType | undefined;
@@ -56,7 +56,7 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** A body, if the schema is too general to generate one. */
   readonly example?: object;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly TestResponse[];
   readonly errors: readonly ErrorCode[];
   run(call: AdminCall): Promise<HttpResponse>;
 }
@@ -106,7 +106,7 @@ export function getOperation<Item extends { readonly id: string }>(definition: G
     tag: tagOf(resource),
     summary,
     description,
-    answers: [singleAnswer(200, resource)],
+    answers: [singleResponse(200, resource)],
     errors: ['invalid_id', 'not_found'],
     run: async (call) => single(200, resource, await findOr404(call, source, resource), call),
   };
@@ -286,7 +286,7 @@ export function actionOperation<Item extends { readonly id: string }>(definition
     summary,
     description,
     ...(body !== undefined && { body }),
-    answers: [isSilent ? NOTHING : singleAnswer(200, resource)],
+    answers: [isSilent ? NOTHING : singleResponse(200, resource)],
     errors: ['invalid_id', 'not_found', ...errors],
     run: async (call) => {
       const { core, context } = call;
@@ -402,7 +402,7 @@ export function missing(type: string, by = 'id'): LatchkeyError {
   return new LatchkeyError('not_found', { description: `no ${type} with this ${by}` });
 }
 
-const NOTHING: Answer = { status: 204, schema: undefined, description: 'Success; the response has no body.' };
+const NOTHING: TestResponse = { status: 204, schema: undefined, description: 'Success; the response has no body.' };
 
 const self = (of: string) => z.string().describe(`Path of ${of}.`);
 
@@ -418,12 +418,12 @@ function resourceSchema<Item extends { readonly id: string }>({ type, descriptio
 }
 
 /** @param description of the response with this status, if there is more to say than which record it is */
-export function singleAnswer<Item extends { readonly id: string }>(
+export function singleResponse<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,
   description = `The current object of type \`${resource.type}\`.`,
   meta?: z.ZodType,
-): Answer {
+): TestResponse {
   const links = z.object({ self: self('this response') }).describe('Links of the response.');
   const members = { data: resourceSchema(resource), links, ...(meta !== undefined && { meta }) };
   return { status, schema: z.object(members), description };

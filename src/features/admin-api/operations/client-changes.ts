@@ -28,7 +28,7 @@ import {
   missing,
   type Operation,
   readBody,
-  singleAnswer,
+  singleResponse,
 } from '../definition/operation.ts';
 import { CLIENT_DETAILS, CLIENT_SOURCE } from './client-resource.ts';
 
@@ -80,7 +80,7 @@ export const clientChangeOperations: readonly Operation[] = [
       redirect_uris: ['https://harbour.example/callback'],
       scope: 'openid profile email',
     },
-    answers: [singleAnswer(201, CLIENT_DETAILS, 'The new client.', secretMeta)],
+    answers: [singleResponse(201, CLIENT_DETAILS, 'The new client.', secretMeta)],
     errors: ['invalid_body', 'client_exists'],
     run: async (call) => {
       const { core, context } = call;
@@ -116,7 +116,7 @@ export const clientChangeOperations: readonly Operation[] = [
       'one is generated and shown once.',
     body: changedClientBody,
     example: { client_name: 'Harbour', redirect_uris: ['https://harbour.example/callback'] },
-    answers: [singleAnswer(200, CLIENT_DETAILS, 'The changed client.', secretMeta)],
+    answers: [singleResponse(200, CLIENT_DETAILS, 'The changed client.', secretMeta)],
     errors: [
       'invalid_id',
       'not_found',
@@ -152,7 +152,7 @@ export const clientChangeOperations: readonly Operation[] = [
       'The response shows the new secret once. The current one works until the grace period ends. If a former secret is ' +
       'still in its grace period, it stops working now.',
     body: rotationBody,
-    answers: [singleAnswer(200, CLIENT_DETAILS, 'The client with its new secret.', secretMeta)],
+    answers: [singleResponse(200, CLIENT_DETAILS, 'The client with its new secret.', secretMeta)],
     errors: [
       'invalid_id',
       'not_found',

@@ -19,7 +19,7 @@ import {
   logAction,
   missing,
   type Operation,
-  singleAnswer,
+  singleResponse,
 } from '../definition/operation.ts';
 import { clientRefusal } from './client-changes.ts';
 import { CLIENT_DETAILS, CLIENT_SOURCE } from './client-resource.ts';
@@ -135,7 +135,7 @@ export const clientConnectionOperations: readonly Operation[] = [
       'sector identifier, logo and logout endpoint can be reached and are valid. URLs of clients that are not configured ' +
       'are requested only if they are public. The logout endpoint receives a logout token that is not valid. An ' +
       'administrator may run 10 tests a minute.',
-    answers: [singleAnswer(200, TEST, 'The results.')],
+    answers: [singleResponse(200, TEST, 'The results.')],
     errors: ['invalid_id', 'not_found', 'client_is_builtin', 'rate_limited'],
     run: async (call) => {
       const { core, context } = call;

@@ -38,7 +38,7 @@ import {
   nestedListOperation,
   type Operation,
   readBody,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 import { USER } from './users.ts';
@@ -160,7 +160,7 @@ export const groupOperations: readonly Operation[] = [
     description: 'Setting the groups of an account also creates groups.',
     body: newGroup,
     example: { name: 'harbour-crew', description: 'Pilots and crew of the harbor' },
-    answers: [singleAnswer(201, GROUP_DETAILS, 'The new group.')],
+    answers: [singleResponse(201, GROUP_DETAILS, 'The new group.')],
     errors: ['invalid_body', 'group_exists'],
     run: async (call) => {
       const { core, context } = call;
@@ -186,7 +186,7 @@ export const groupOperations: readonly Operation[] = [
       'more than 1,000 members, some tokens contain the former name until `pending` is null.',
     body: changedGroup,
     example: { name: 'harbour-crew' },
-    answers: [singleAnswer(200, GROUP_DETAILS, 'The changed group.')],
+    answers: [singleResponse(200, GROUP_DETAILS, 'The changed group.')],
     errors: [
       'invalid_id',
       'not_found',

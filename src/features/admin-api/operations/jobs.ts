@@ -17,7 +17,7 @@ import {
   logAction,
   missing,
   type Operation,
-  singleAnswer,
+  singleResponse,
 } from '../definition/operation.ts';
 
 const STATUSES =
@@ -92,7 +92,7 @@ export const jobOperations: readonly Operation[] = [
     tag: JOB.type,
     summary: 'Retries a dead job',
     description: 'The job is due immediately, with its attempts reset, and keeps its ID.',
-    answers: [singleAnswer(201, JOB)],
+    answers: [singleResponse(201, JOB)],
     errors: ['invalid_id', 'not_found', 'job_not_dead', 'job_superseded'],
     run: async (call) => {
       const { core, context } = call;

@@ -33,7 +33,7 @@ import {
   type Operation,
   readBody,
   record,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 
@@ -163,7 +163,7 @@ export const personalSessionOperations: readonly Operation[] = [
       'only returned in this response. A device scope creates the device at the homeserver before the ' +
       'response.',
     body: newSessionBody,
-    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is only returned here.')],
+    answers: [singleResponse(201, ISSUED, 'The session with its token, which is only returned here.')],
     errors: [
       'invalid_body',
       'not_found',
@@ -207,7 +207,7 @@ export const personalSessionOperations: readonly Operation[] = [
     summary: 'Rotates the token of a personal session; the previous one stops working',
     description: 'Only the owner may do this. The new token is only returned in this response.',
     body: regenerationBody,
-    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is only returned here.')],
+    answers: [singleResponse(201, ISSUED, 'The session with its token, which is only returned here.')],
     errors: ['invalid_id', 'not_found', 'invalid_body', 'not_owner', 'session_not_valid'],
     run: async (call) => await regenerate(call),
   },

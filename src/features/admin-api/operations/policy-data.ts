@@ -11,7 +11,7 @@ import {
   logAction,
   type Operation,
   readBody,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 
@@ -46,7 +46,7 @@ export const policyDataOperations: readonly Operation[] = [
       'The data is validated and merged with `policy.data` of the configuration. This process applies it ' +
       'immediately, others within a second.',
     body: dataBody,
-    answers: [singleAnswer(201, POLICY_DATA)],
+    answers: [singleResponse(201, POLICY_DATA)],
     errors: ['invalid_body', 'invalid_policy_data'],
     run: async (call) => {
       const { core, context } = call;
@@ -78,7 +78,7 @@ export const policyDataOperations: readonly Operation[] = [
     tag: POLICY_DATA.type,
     summary: 'Gets the latest policy data',
     description: 'Returns the data in effect in addition to the configuration.',
-    answers: [singleAnswer(200, POLICY_DATA)],
+    answers: [singleResponse(200, POLICY_DATA)],
     errors: ['not_found'],
     run: async (call) => {
       const window = { size: 1, isFromEnd: true, after: undefined, before: undefined };

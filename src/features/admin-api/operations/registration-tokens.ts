@@ -40,7 +40,7 @@ import {
   missing,
   type Operation,
   readBody,
-  singleAnswer,
+  singleResponse,
 } from '../definition/operation.ts';
 
 const TOKEN: Resource<RegistrationTokenRecord> = {
@@ -207,7 +207,7 @@ export const registrationTokenOperations: readonly Operation[] = [
       'Anyone who has the token may register if `account.password_registration_enabled` is set. With `email`, only ' +
       'that address can register, once.',
     body: newTokenBody,
-    answers: [singleAnswer(201, TOKEN)],
+    answers: [singleResponse(201, TOKEN)],
     errors: ['invalid_body', 'token_exists', 'group_exists', 'no_email', 'mail_not_configured', 'rate_limited'],
     run: async (call) => {
       const { core, context, caller } = call;

@@ -24,7 +24,7 @@ import {
   missing,
   type Operation,
   readBody,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 
@@ -125,8 +125,8 @@ export const upstreamOperations: readonly Operation[] = [
     description: 'The user can then sign in to this account with the provider.',
     body: linkBody,
     answers: [
-      singleAnswer(201, LINK, 'The new identity.'),
-      singleAnswer(200, LINK, 'The identity, which existed without an account.'),
+      singleResponse(201, LINK, 'The new identity.'),
+      singleResponse(200, LINK, 'The identity, which existed without an account.'),
     ],
     errors: ['invalid_body', 'not_found', 'link_exists'],
     run: async (call) => {

@@ -1,6 +1,6 @@
 /** Confirmed email addresses of accounts (operations 4.5). */
 import { z } from 'zod';
-import { addEmailUnproven } from '#domain/account-changes/add-email-unproven.ts';
+import { addUnverifiedEmail } from '#domain/account-changes/add-unverified-email.ts';
 import { recordEmailChange } from '#domain/account-changes/record-email-change.ts';
 import { parseEmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { removeEmail } from '#domain/accounts/user-emails.ts';
@@ -21,7 +21,7 @@ import {
   type Operation,
   readBody,
   record,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 
@@ -85,7 +85,7 @@ export const userEmailOperations: readonly Operation[] = [
       'No verification email is sent, and the email policy is not applied. An address can belong to one ' +
       'account only (case-insensitive).',
     body: addressBody,
-    answers: [singleAnswer(201, USER_EMAIL)],
+    answers: [singleResponse(201, USER_EMAIL)],
     errors: ['invalid_body', 'not_found', 'invalid_email', 'email_in_use'],
     run: async (call) => {
       const { core, context } = call;
@@ -93,7 +93,7 @@ export const userEmailOperations: readonly Operation[] = [
       const email = parseEmailAddress(typed);
       if (email === undefined) throw new LatchkeyError('invalid_email', { members: { pointer: '/email' } });
       const userId = fromUuid<'user'>(user_id);
-      const outcome = await addEmailUnproven(core, userId, email, {
+      const outcome = await addUnverifiedEmail(core, userId, email, {
         ...actorOf(call.caller),
         record: (transaction, id) =>
           record(call, { operation: 'addUserEmail', target: { type: USER_EMAIL.type, id, userId } }, transaction),

@@ -28,7 +28,7 @@ import {
   type Operation,
   readBody,
   record,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 import { USER } from './users.ts';
@@ -75,7 +75,7 @@ export const userSecretOperations: readonly Operation[] = [
       'The account has no password or email address; add them with `setUserPassword` and `addUserEmail`. ' +
       'The user is created at the homeserver before the response; if that fails, nothing is stored.',
     body: newUserBody,
-    answers: [singleAnswer(201, USER)],
+    answers: [singleResponse(201, USER)],
     errors: ['invalid_body', 'invalid_username', 'user_exists', 'username_reserved', ...HOMESERVER_ERRORS],
     run: async (call) => {
       const { core, context } = call;

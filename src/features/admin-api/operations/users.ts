@@ -29,7 +29,7 @@ import {
   type Operation,
   readBody,
   record,
-  singleAnswer,
+  singleResponse,
   stored,
 } from '../definition/operation.ts';
 
@@ -175,7 +175,7 @@ export const userOperations: readonly Operation[] = [
     tag: USER.type,
     summary: 'Gets an account by username',
     description: 'Returns an account by its username, which is case-sensitive.',
-    answers: [singleAnswer(200, USER)],
+    answers: [singleResponse(200, USER)],
     errors: ['not_found'],
     run: async (call) => {
       const { core, context } = call;

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { Button } from '../../../components/button.tsx';
 import { FactList, FactRow } from '../../../components/facts.tsx';
-import type { Answer, Problem, Versioned } from '../../api/admin-client.ts';
+import type { Problem, TestResponse, Versioned } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
 import type { ClientDetails, Single } from '../../api/documents.ts';
 import { Confirm } from '../../components/confirm.tsx';
@@ -71,11 +71,11 @@ function useStored(id: string) {
   useEffect(() => {
     const controller = new AbortController();
     setLoading(true);
-    const show = (answer: Answer<Stored>): void => {
+    const show = (response: TestResponse<Stored>): void => {
       if (controller.signal.aborted) return;
       setLoading(false);
-      setProblem(answer.ok ? undefined : answer.problem);
-      if (answer.ok) setData(answer.data);
+      setProblem(response.ok ? undefined : response.problem);
+      if (response.ok) setData(response.data);
     };
     const path = `oauth2-clients/${encodeURIComponent(id)}`;
     void client.getVersion<Single<ClientDetails>>(path, controller.signal).then(show);
@@ -125,21 +125,21 @@ function Actions({ id, client, reload }: { id: string; client: ClientDetails; re
   const { root } = useConfig();
   const { route } = useLocation();
   const api = useClient();
-  const [asked, setAsked] = useState<'switch' | 'delete' | undefined>();
+  const [requested, setRequested] = useState<'switch' | 'delete' | undefined>();
   const name = nameOf(client);
   const isEnabled = client.disabled_at === null;
   return (
     <section class="card section">
       <h2>{t('admin.apps.actions')}</h2>
       <div class="actions">
-        <Button kind="secondary" onClick={() => setAsked('switch')}>
+        <Button kind="secondary" onClick={() => setRequested('switch')}>
           {t(isEnabled ? 'admin.apps.disable' : 'admin.apps.enable')}
         </Button>
-        <Button kind="danger" onClick={() => setAsked('delete')}>
+        <Button kind="danger" onClick={() => setRequested('delete')}>
           {t('admin.apps.delete')}
         </Button>
       </div>
-      {asked === 'switch' && (
+      {requested === 'switch' && (
         <Confirm
           title={t(isEnabled ? 'admin.apps.disable_title' : 'admin.apps.enable_title', { name })}
           action={t(isEnabled ? 'admin.apps.disable' : 'admin.apps.enable')}
@@ -147,12 +147,12 @@ function Actions({ id, client, reload }: { id: string; client: ClientDetails; re
           done={t(isEnabled ? 'admin.apps.disable_done' : 'admin.apps.enable_done', { name })}
           onConfirm={() => api.post(`oauth2-clients/${id}/${isEnabled ? 'disable' : 'enable'}`)}
           onDone={reload}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setRequested(undefined)}
         >
           {t(isEnabled ? 'admin.apps.disable_text' : 'admin.apps.enable_text')}
         </Confirm>
       )}
-      {asked === 'delete' && (
+      {requested === 'delete' && (
         <Confirm
           title={t('admin.apps.delete_title', { name })}
           action={t('admin.apps.delete')}
@@ -161,7 +161,7 @@ function Actions({ id, client, reload }: { id: string; client: ClientDetails; re
           typed={name}
           onConfirm={() => api.delete(`oauth2-clients/${id}`)}
           onDone={() => route(`${root}applications`, true)}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setRequested(undefined)}
         >
           {t('admin.apps.delete_text', { count: client.active_sessions })}
         </Confirm>

@@ -39,13 +39,13 @@ export function Applications(): VNode {
   const { query, route } = useLocation();
   const { search, kind, disabled } = query;
   const filters = { search, kind, disabled };
-  const asked = { 'filter[search]': search, 'filter[client-kind]': kind, 'filter[disabled]': disabled };
+  const requested = { 'filter[search]': search, 'filter[client-kind]': kind, 'filter[disabled]': disabled };
   const list = useResource(
     LISTS,
-    withParameters('oauth2-clients', { ...asked, ...pageParameters(query, PAGE_SIZE), count: 'false' }),
+    withParameters('oauth2-clients', { ...requested, ...pageParameters(query, PAGE_SIZE), count: 'false' }),
     true,
   );
-  const counted = useResource(COUNTS, withParameters('oauth2-clients', { ...asked, count: 'only' }), true);
+  const counted = useResource(COUNTS, withParameters('oauth2-clients', { ...requested, count: 'only' }), true);
   const count = counted.data?.meta.count;
   return (
     <>
@@ -54,7 +54,7 @@ export function Applications(): VNode {
         <a class="button button-primary" href={`${root}applications/new`}>
           {t('admin.apps.add')}
         </a>
-        <CsvButton file="applications" path="oauth2-clients" parameters={asked} columns={CSV_COLUMNS} />
+        <CsvButton file="applications" path="oauth2-clients" parameters={requested} columns={CSV_COLUMNS} />
       </PageTitle>
       <FilterBar
         searchLabel={t('admin.apps.search')}

@@ -104,9 +104,9 @@ function Test({ id }: { id: string }): VNode {
   const { isPending, problem, send } = useChange();
   const [test, setTest] = useState<ClientTest | undefined>();
   const run = async (): Promise<void> => {
-    const answer = await send(() => client.post<Single<ClientTest>>(`oauth2-clients/${id}/test`));
-    if (!answer.ok) return;
-    const { attributes } = answer.data.data;
+    const response = await send(() => client.post<Single<ClientTest>>(`oauth2-clients/${id}/test`));
+    if (!response.ok) return;
+    const { attributes } = response.data.data;
     setTest(attributes);
     announce(t('admin.apps.test.done', { count: attributes.findings.filter(({ status }) => status !== 'ok').length }));
   };

@@ -44,8 +44,8 @@ export function EditForm({ stored, onStored }: { stored: Stored; onStored: () =>
   const patch = patchOf(before, form.values);
   const isChanged = Object.keys(patch).length > 0;
 
-  const saved = (answer: WithSecret<ClientDetails>): void => {
-    if (answer.meta?.client_secret !== undefined) keepSecret(id, answer.meta.client_secret);
+  const saved = (response: WithSecret<ClientDetails>): void => {
+    if (response.meta?.client_secret !== undefined) keepSecret(id, response.meta.client_secret);
     form.forget();
     announce(t('admin.apps.saved'));
     onStored();
@@ -53,12 +53,12 @@ export function EditForm({ stored, onStored }: { stored: Stored; onStored: () =>
   const save = async (onto: Stored): Promise<void> => {
     setConflict(undefined);
     setAtField(false);
-    const answer = await send(() =>
+    const response = await send(() =>
       client.patch<WithSecret<ClientDetails>>(`oauth2-clients/${id}`, patch, { ifMatch: onto.version }),
     );
-    if (answer.ok) return saved(answer.data);
-    if (answer.problem.kind === 'refused' && answer.problem.code === 'precondition_failed') return await explain();
-    const errors = fieldErrors(answer.problem, form.values, textOf);
+    if (response.ok) return saved(response.data);
+    if (response.problem.kind === 'refused' && response.problem.code === 'precondition_failed') return await explain();
+    const errors = fieldErrors(response.problem, form.values, textOf);
     setAtField(errors !== undefined);
     if (errors !== undefined) form.reject(errors);
   };

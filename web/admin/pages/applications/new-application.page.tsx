@@ -200,17 +200,17 @@ function NewForm({
   const { isPending, problem, send } = useChange();
   const [isAtField, setAtField] = useState(false);
   const submit = async (): Promise<void> => {
-    const answer = await send(() =>
+    const response = await send(() =>
       client.post<WithSecret<ClientDetails>>('oauth2-clients', { ...bodyOf(form.values), preset }),
     );
-    if (!answer.ok) {
-      const errors = fieldErrors(answer.problem, form.values, textOf);
+    if (!response.ok) {
+      const errors = fieldErrors(response.problem, form.values, textOf);
       setAtField(errors !== undefined);
       if (errors !== undefined) form.reject(errors);
       return;
     }
     form.forget();
-    const { data, meta } = answer.data;
+    const { data, meta } = response.data;
     if (meta?.client_secret !== undefined) keepSecret(data.id, meta.client_secret);
     route(`${root}applications/${data.id}/connect`, true);
   };

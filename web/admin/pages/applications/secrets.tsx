@@ -61,10 +61,10 @@ export function Secrets({
           }
           onConfirm={async () => {
             const body = { grace_seconds: Number(grace) };
-            const answer = await api.post<WithSecret<Client>>(`oauth2-clients/${id}/rotate-secret`, body);
-            if (answer.ok && answer.data.meta?.client_secret !== undefined)
-              keepSecret(id, answer.data.meta.client_secret);
-            return answer;
+            const response = await api.post<WithSecret<Client>>(`oauth2-clients/${id}/rotate-secret`, body);
+            if (response.ok && response.data.meta?.client_secret !== undefined)
+              keepSecret(id, response.data.meta.client_secret);
+            return response;
           }}
           onDone={reload}
           onClose={() => setAsking(false)}

@@ -33,12 +33,12 @@ export function ExportButton({ format, filters }: { format: keyof typeof TYPES; 
     const name = `audit-events-${new Date().toISOString().slice(0, 10)}.${format}`;
     const target = await pickFile(name);
     if (target === 'canceled') return;
-    const answer =
+    const response =
       target === undefined
         ? await send(() => client.file('GET', path, TYPES[format]))
         : await send(() => client.getToDisk(path, TYPES[format], target));
-    if (!answer.ok) return;
-    if (answer.data !== undefined) saveFile(name, answer.data);
+    if (!response.ok) return;
+    if (response.data !== undefined) saveFile(name, response.data);
     announce(t('admin.audit.exported', { name }));
   };
   return (

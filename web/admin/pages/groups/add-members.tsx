@@ -48,8 +48,8 @@ export function AddMembers({
       setError(t('admin.group.none_chosen'));
       return;
     }
-    const answer = await send(() => client.post(`groups/${id}/users`, { user_ids: [...chosen.keys()] }));
-    if (!answer.ok) return;
+    const response = await send(() => client.post(`groups/${id}/users`, { user_ids: [...chosen.keys()] }));
+    if (!response.ok) return;
     onClose();
     onDone();
     announce(t('admin.group.added', { count: chosen.size, name }));
@@ -104,16 +104,16 @@ function FoundUsers({
   onToggle: (id: string, username: string) => void;
 }): VNode {
   const { t } = useTexts();
-  const [asked, setAsked] = useState('');
+  const [requested, setRequested] = useState('');
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(search.trim()), TYPED_MS);
+    const timer = setTimeout(() => setRequested(search.trim()), TYPED_MS);
     return () => clearTimeout(timer);
   }, [search]);
   const found = useResource(
     FOUND,
     withParameters('users', {
-      'filter[search]': asked,
-      'filter[search-in]': asked === '' ? undefined : 'any',
+      'filter[search]': requested,
+      'filter[search-in]': requested === '' ? undefined : 'any',
       'page[first]': MAX_FOUND,
       sort: 'username',
       count: 'false',

@@ -31,18 +31,18 @@ export function Groups(): VNode {
   const [isCreating, setCreating] = useState(false);
   const { search, external, sort } = query;
   const filters = { search, external };
-  const asked = { 'filter[search]': search, 'filter[external]': external };
+  const requested = { 'filter[search]': search, 'filter[external]': external };
   const list = useResource(
     LISTS,
     withParameters('groups', {
-      ...asked,
+      ...requested,
       sort: sort ?? 'name',
       ...pageParameters(query, PAGE_SIZE),
       count: 'false',
     }),
     true,
   );
-  const count = useResource(COUNTS, withParameters('groups', { ...asked, count: 'only' }), true).data?.meta.count;
+  const count = useResource(COUNTS, withParameters('groups', { ...requested, count: 'only' }), true).data?.meta.count;
   const isFiltered = (search ?? '') !== '' || (external ?? '') !== '';
   return (
     <>

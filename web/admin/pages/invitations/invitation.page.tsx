@@ -69,7 +69,7 @@ type Action = 'send' | 'revoke' | 'unrevoke';
 function Facts({ id, invitation, reload }: { id: string; invitation: Invitation; reload: () => void }): VNode {
   const { t } = useTexts();
   const client = useClient();
-  const [asked, setAsked] = useState<Action | undefined>();
+  const [requested, setRequested] = useState<Action | undefined>();
   const { email, groups, note, created_at, created_by, expires_at, revoked_at, valid } = invitation;
   const name = nameOf(invitation);
   const texts = { name, email: email ?? '' };
@@ -120,33 +120,33 @@ function Facts({ id, invitation, reload }: { id: string; invitation: Invitation;
       </FactList>
       <div class="actions">
         {email !== null && valid && (
-          <Button kind="secondary" onClick={() => setAsked('send')}>
+          <Button kind="secondary" onClick={() => setRequested('send')}>
             {t(invitation.mail_queued_at === null ? 'admin.invitations.send' : 'admin.invitations.send_again')}
           </Button>
         )}
         {revoked_at === null ? (
           valid && (
-            <Button kind="danger" onClick={() => setAsked('revoke')}>
+            <Button kind="danger" onClick={() => setRequested('revoke')}>
               {t('admin.invitations.revoke')}
             </Button>
           )
         ) : (
-          <Button kind="secondary" onClick={() => setAsked('unrevoke')}>
+          <Button kind="secondary" onClick={() => setRequested('unrevoke')}>
             {t('admin.invitations.unrevoke')}
           </Button>
         )}
       </div>
-      {asked !== undefined && (
+      {requested !== undefined && (
         <Confirm
-          title={t(`admin.invitations.${asked}_title`, texts)}
-          action={t(`admin.invitations.${asked}`)}
-          kind={asked === 'revoke' ? 'danger' : 'primary'}
-          done={t(`admin.invitations.${asked}_done`, texts)}
-          onConfirm={() => client.post(`user-registration-tokens/${id}/${asked}`)}
+          title={t(`admin.invitations.${requested}_title`, texts)}
+          action={t(`admin.invitations.${requested}`)}
+          kind={requested === 'revoke' ? 'danger' : 'primary'}
+          done={t(`admin.invitations.${requested}_done`, texts)}
+          onConfirm={() => client.post(`user-registration-tokens/${id}/${requested}`)}
           onDone={reload}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setRequested(undefined)}
         >
-          {t(`admin.invitations.${asked}_text`, texts)}
+          {t(`admin.invitations.${requested}_text`, texts)}
         </Confirm>
       )}
     </section>

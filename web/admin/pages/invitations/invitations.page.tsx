@@ -48,16 +48,16 @@ export function Invitations(): VNode {
   const { search, status, before } = query;
   const filters = { search, status };
   const state = ['valid', 'used', 'expired', 'revoked'].find((name) => name === status);
-  const asked = { 'filter[search]': search, ...(state !== undefined && { [`filter[${state}]`]: 'true' }) };
+  const requested = { 'filter[search]': search, ...(state !== undefined && { [`filter[${state}]`]: 'true' }) };
   const part = { 'page[last]': PAGE_SIZE, 'page[before]': before, count: 'false' };
-  const list = useResource(LISTS, withParameters(PATH, { ...asked, ...part }), true);
-  const count = useResource(COUNTS, withParameters(PATH, { ...asked, count: 'only' }), true).data?.meta.count;
+  const list = useResource(LISTS, withParameters(PATH, { ...requested, ...part }), true);
+  const count = useResource(COUNTS, withParameters(PATH, { ...requested, count: 'only' }), true).data?.meta.count;
   const isOpen = useResource(SITES, 'site-config').data?.password_registration_enabled;
   return (
     <>
       <PageTitle title={t('admin.invitations.title')}>
         {count !== undefined && <span class="meta">{t('admin.invitations.count', { count })}</span>}
-        <CsvButton file="invitations" path={PATH} parameters={asked} columns={CSV_COLUMNS} />
+        <CsvButton file="invitations" path={PATH} parameters={requested} columns={CSV_COLUMNS} />
         <Button onClick={() => setAdding(true)}>{t('admin.invitations.add')}</Button>
       </PageTitle>
       {isOpen === false && (

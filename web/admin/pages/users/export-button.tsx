@@ -14,9 +14,9 @@ export function ExportButton({ id, username }: { id: string; username: string })
   const announce = useAnnounce();
   const { isPending, problem, send } = useChange();
   const download = async (): Promise<void> => {
-    const answer = await send(() => client.file('POST', `users/${id}/data-export`, 'application/zip'));
-    if (!answer.ok) return;
-    saveFile(`${username}.zip`, answer.data);
+    const response = await send(() => client.file('POST', `users/${id}/data-export`, 'application/zip'));
+    if (!response.ok) return;
+    saveFile(`${username}.zip`, response.data);
     announce(t('admin.user.exported', { username }));
   };
   return (

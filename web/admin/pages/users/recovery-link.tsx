@@ -23,9 +23,9 @@ export function RecoveryLinkDialog({ id, user, onClose }: { id: string; user: Us
   const [delivery, setDelivery] = useState<(typeof DELIVERIES)[number]>(email === null ? 'link' : 'email');
   const [issued, setIssued] = useState<{ readonly url: string; readonly until: string } | undefined>();
   const submit = async (): Promise<void> => {
-    const answer = await send(() => client.post<RecoveryLink>(`users/${id}/recovery-link`, { delivery }));
-    if (!answer.ok) return;
-    const { url, expires_at } = answer.data.meta;
+    const response = await send(() => client.post<RecoveryLink>(`users/${id}/recovery-link`, { delivery }));
+    if (!response.ok) return;
+    const { url, expires_at } = response.data.meta;
     if (url !== null && expires_at !== null) {
       setIssued({ url, until: new Date(expires_at).toLocaleTimeString(language, { timeStyle: 'short' }) });
       return;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
 import { FactList, FactRow } from '../../../components/facts.tsx';
 import { TextField } from '../../../components/fields.tsx';
-import { type Answer, withParameters } from '../../api/admin-client.ts';
+import { type TestResponse, withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
 import type {
   List,
@@ -134,7 +134,7 @@ interface Item {
   readonly text: string;
   readonly detail?: string | undefined;
   /** Removes the item; undefined if this is not possible. */
-  readonly remove?: (() => Promise<Answer<unknown>>) | undefined;
+  readonly remove?: (() => Promise<TestResponse<unknown>>) | undefined;
 }
 
 /** What belongs to an account, with a button that removes each item. */

@@ -47,12 +47,12 @@ export function Users(): VNode {
   const [isCreating, setCreating] = useState(false);
   const { search, status, admin, factor, active, group, sort } = query;
   const filters = { search, status, admin, factor, active, group };
-  const asked = askedOf(query);
-  const sorted = { ...asked, sort };
+  const requested = askedOf(query);
+  const sorted = { ...requested, sort };
   const path = withParameters('users', { ...sorted, ...pageParameters(query, PAGE_SIZE), count: 'false' });
   const list = useResource(LISTS, path, true);
   // Counting reads every match, so the list does not wait for it.
-  const count = useResource(COUNTS, withParameters('users', { ...asked, count: 'only' }), true).data?.meta.count;
+  const count = useResource(COUNTS, withParameters('users', { ...requested, count: 'only' }), true).data?.meta.count;
   const selection = useSelection(path);
   return (
     <>

@@ -66,22 +66,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(path: string, fields: Record<string, string>): Promise<Answer> {
+async function post(path: string, fields: Record<string, string>): Promise<TestResponse> {
   const headers = { authorization: AUTHORIZATION };
-  const answer = await fetch(base + path, { method: 'POST', headers, body: new URLSearchParams(fields) });
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(base + path, { method: 'POST', headers, body: new URLSearchParams(fields) });
+  return { status: response.status, body: await response.json() };
 }
 
-async function refresh(token: unknown): Promise<Answer> {
+async function refresh(token: unknown): Promise<TestResponse> {
   return await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: String(token) });
 }
 
-async function signIn(): Promise<Answer> {
+async function signIn(): Promise<TestResponse> {
   const browser = new Browser({ listener: base.slice(0, -1), publicBase: base });
   const asking = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
   await browser.open(`/authorize?${new URLSearchParams(asking)}`);

@@ -3,7 +3,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ScopeRules, UNBOUND_SCOPE } from '#protocol/oauth/scopes.ts';
 
 /** A key whose possession the caller has proven with a DPoP proof (RFC 9449). */
-export interface ProvenKey {
+export interface ProofKey {
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string;
   /**
@@ -24,7 +24,7 @@ export function bindingKey(
   rules: ScopeRules,
   client: Client,
   scope: readonly string[],
-  key: ProvenKey | undefined,
+  key: ProofKey | undefined,
 ): string | undefined {
   if (!rules.hasUnboundScope(scope)) return key?.thumbprint;
   if (!client.hasBoundTokens) return undefined;

@@ -25,7 +25,7 @@ const MAX_INTROSPECTION_BYTES = MEBIBYTE / 4;
 const FIELD_BYTES = 4;
 const OBJECT_BYTES = 3;
 
-export class AnswerSize {
+export class ResponseSize {
   readonly #maxBytes: number;
   #bytes = 0;
   #introspectionBytes = 0;
@@ -52,7 +52,7 @@ export class AnswerSize {
 }
 
 interface Measured {
-  readonly answerSize: AnswerSize;
+  readonly answerSize: ResponseSize;
 }
 
 type Resolver = GraphQLFieldResolver<unknown, Measured>;

@@ -66,11 +66,11 @@ async function signIn(config: oidc.Configuration) {
     code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  const answer = await browser.open(address.href);
-  return await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), { pkceCodeVerifier: verifier });
+  const response = await browser.open(address.href);
+  return await oidc.authorizationCodeGrant(config, new URL(response.location ?? ''), { pkceCodeVerifier: verifier });
 }
 
-async function answerOf(response: Response): Promise<{ type: string | null; jwt: string }> {
+async function responseOf(response: Response): Promise<{ type: string | null; jwt: string }> {
   expect(response.status).toBe(200);
   expect(response.headers.get('cache-control')).toBe('no-store');
   return { type: response.headers.get('content-type'), jwt: await response.text() };
@@ -78,11 +78,11 @@ async function answerOf(response: Response): Promise<{ type: string | null; jwt:
 
 async function userinfoJwt(accessToken: string) {
   const headers = { authorization: `Bearer ${accessToken}` };
-  return await answerOf(await fetch(`${service.address}/oauth2/userinfo`, { headers }));
+  return await responseOf(await fetch(`${service.address}/oauth2/userinfo`, { headers }));
 }
 
 async function introspectionJwt(clientId: string, token: string) {
-  const answer = await fetch(`${service.address}/oauth2/introspect`, {
+  const response = await fetch(`${service.address}/oauth2/introspect`, {
     method: 'POST',
     headers: {
       accept: 'application/token-introspection+jwt',
@@ -90,13 +90,13 @@ async function introspectionJwt(clientId: string, token: string) {
     },
     body: new URLSearchParams({ token }),
   });
-  return await answerOf(answer);
+  return await responseOf(response);
 }
 
 test('the metadata lists every algorithm for each kind of response', () => {
   const names = ['id_token', 'userinfo', 'introspection'].map((kind) => `${kind}_signing_alg_values_supported`);
   return expect(
-    fetch(`${service.address}/.well-known/openid-configuration`).then((answer) => answer.json()),
+    fetch(`${service.address}/.well-known/openid-configuration`).then((response) => response.json()),
   ).resolves.toMatchObject(Object.fromEntries(names.map((name) => [name, SIGNING_ALGORITHMS])));
 });
 
@@ -135,8 +135,8 @@ describe.each(FOR_LIBRARIES)('responses signed with %s', (alg) => {
 test('responses signed with ES256K verify with a library for that curve against the published key', async () => {
   const { config, clientId } = await configured('ES256K');
   const address = oidc.buildAuthorizationUrl(config, { redirect_uri: CALLBACK, scope: 'openid' });
-  const answer = await browser.open(address.href);
-  const code = new URL(answer.location ?? '').searchParams.get('code') ?? '';
+  const response = await browser.open(address.href);
+  const code = new URL(response.location ?? '').searchParams.get('code') ?? '';
   const issued = await fetch(`${service.address}/oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(`${clientId}:${SECRET}`).toString('base64')}` },

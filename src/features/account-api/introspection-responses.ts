@@ -15,15 +15,15 @@ export interface Introspection {
  * Cached responses to operations that request only the schema. They are the same for every caller while the process
  * runs. One of them is more expensive than all queries of the account area together.
  */
-export class IntrospectionAnswers {
+export class IntrospectionResponses {
   readonly #answers = new RecentTexts<string>(MAX_CACHED_CHARACTERS);
 
   find(introspection: Introspection): string | undefined {
     return this.#answers.find(keyOf(introspection));
   }
 
-  keep(introspection: Introspection, answer: string): void {
-    this.#answers.keep(keyOf(introspection), answer, answer.length);
+  keep(introspection: Introspection, response: string): void {
+    this.#answers.keep(keyOf(introspection), response, response.length);
   }
 }
 

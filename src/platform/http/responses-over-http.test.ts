@@ -82,9 +82,9 @@ function send(method: string, path: string, headers: Record<string, string> = {}
 
 describe('headers (security 3.5 to 3.7)', () => {
   test('a page has every header of browser-flows 2.3', async () => {
-    const answer = await send('GET', '/', { 'accept-language': 'de' });
+    const response = await send('GET', '/', { 'accept-language': 'de' });
     const headers: Record<string, string> = {};
-    answer.headers.forEach((value, name) => {
+    response.headers.forEach((value, name) => {
       headers[name] = value;
     });
     expect(headers).toMatchObject({
@@ -224,12 +224,12 @@ describe('CORS (security 3.7, S-154)', () => {
   test.each(['/oauth2/client', '/oauth2/keys.json'])(
     'a preflight of %s allows every requested header for one hour',
     async (path) => {
-      const asked = 'authorization,content-type, baggage, sentry-trace,x-datadog-trace-id';
-      const preflight = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': asked });
-      expect(preflight.headers.get(ALLOWED)).toBe(asked);
+      const requested = 'authorization,content-type, baggage, sentry-trace,x-datadog-trace-id';
+      const preflight = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': requested });
+      expect(preflight.headers.get(ALLOWED)).toBe(requested);
       expect(preflight.headers.get('access-control-max-age')).toBe('3600');
-      const unasked = await send('OPTIONS', path, EVIL);
-      expect(unasked.headers.get(ALLOWED)).toMatch(/Authorization, Content-Type, .*traceparent/);
+      const unrequested = await send('OPTIONS', path, EVIL);
+      expect(unrequested.headers.get(ALLOWED)).toMatch(/Authorization, Content-Type, .*traceparent/);
       // A value that is not a list of names is not reflected.
       const hostile = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': 'x: y; z' });
       expect(hostile.headers.get(ALLOWED)).not.toContain('y;');
@@ -242,8 +242,8 @@ describe('CORS (security 3.7, S-154)', () => {
   });
 
   test('responses expose the challenge', async () => {
-    const answer = await send('POST', '/oauth2/client', EVIL);
-    expect(answer.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate, DPoP-Nonce');
+    const response = await send('POST', '/oauth2/client', EVIL);
+    expect(response.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate, DPoP-Nonce');
   });
 });
 
@@ -260,13 +260,13 @@ describe('errors of machine routes (oauth 18)', () => {
     ['limited', 429, 'temporarily_unavailable', null],
     ['down', 503, 'temporarily_unavailable', null],
   ])('%s: %i %s, challenge %s', async (path, status, error, challenge) => {
-    const answer = await send('POST', `/oauth2/${path}`);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('pragma')).toBe('no-cache');
-    expect(answer.headers.get('www-authenticate')).toBe(challenge);
-    expect(await answer.json()).toMatchObject({ error });
+    const response = await send('POST', `/oauth2/${path}`);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('pragma')).toBe('no-cache');
+    expect(response.headers.get('www-authenticate')).toBe(challenge);
+    expect(await response.json()).toMatchObject({ error });
   });
 
   test('descriptions are printable ASCII without quote and backslash (RFC 6749 5.2, security S-77)', async () => {
@@ -284,8 +284,8 @@ describe('errors of machine routes (oauth 18)', () => {
     ['GET', '/.well-known/nowhere', 404, 'not_found'],
     ['POST', '/oauth2/keys.json', 405, 'method_not_allowed'],
   ])('%s %s: %i %s with a description', async (method, path, status, error) => {
-    const answer = await send(method, path);
-    expect([answer.status, await answer.json()]).toMatchObject([
+    const response = await send(method, path);
+    expect([response.status, await response.json()]).toMatchObject([
       status,
       { error, error_description: expect.stringMatching(/^[\x20-\x7e]+$/) },
     ]);
@@ -293,10 +293,10 @@ describe('errors of machine routes (oauth 18)', () => {
 
   test('an internal error shows a reference that is in the log, and nothing of its cause', async () => {
     service.lines.length = 0;
-    const answer = await send('GET', '/oauth2/broken');
-    const text = await answer.text();
+    const response = await send('GET', '/oauth2/broken');
+    const text = await response.text();
     const reference = /reference (GET-\d+)/.exec(text)?.[1];
-    expect(answer.status).toBe(500);
+    expect(response.status).toBe(500);
     expect(text).toContain('"error":"server_error"');
     expect(text).not.toContain('password');
     expect(service.lines[0]).toContain(` ERROR error ${reference} - password authentication failed`);
@@ -328,10 +328,10 @@ describe('error pages (browser-flows 10)', () => {
     ['GET', '/down', 503, 'temporarily_unavailable'],
   ])('%s %s: %i with code and request id, without cause', async (method, path, status, code) => {
     service.lines.length = 0;
-    const answer = await send(method, `${path}?secret=s3cret`);
-    const text = await answer.text();
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const response = await send(method, `${path}?secret=s3cret`);
+    const text = await response.text();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(text).toContain(`data-error-code="${code}"`);
     expect(text).toMatch(new RegExp(`<code>${method}-\\d+</code>`));
     expect(text).not.toContain('password');
@@ -427,17 +427,17 @@ describe('error pages (browser-flows 10)', () => {
   });
 
   test('JSON of a page’s error has code and request id', async () => {
-    const answer = await send('GET', '/gone', { accept: 'application/json' });
-    expect(await answer.json()).toEqual({ error: 'expired', request_id: expect.stringMatching(/^GET-\d+$/) });
+    const response = await send('GET', '/gone', { accept: 'application/json' });
+    expect(await response.json()).toEqual({ error: 'expired', request_id: expect.stringMatching(/^GET-\d+$/) });
   });
 
   test('machine paths respond with JSON whatever Accept says', async () => {
     for (const path of ['/.well-known/nothing', '/health', '/graphql']) {
-      const answer = await send('GET', path, { accept: 'text/html' });
-      expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'not_found' }]);
+      const response = await send('GET', path, { accept: 'text/html' });
+      expect([response.status, await response.json()]).toMatchObject([404, { error: 'not_found' }]);
     }
-    const answer = await send('GET', '/_chat/client/v3/login', { accept: 'text/html' });
-    expect([answer.status, await answer.json()]).toMatchObject([404, { errcode: 'M_UNRECOGNIZED' }]);
+    const response = await send('GET', '/_chat/client/v3/login', { accept: 'text/html' });
+    expect([response.status, await response.json()]).toMatchObject([404, { errcode: 'M_UNRECOGNIZED' }]);
     const admin = await send('GET', '/api/x', { accept: 'text/html' });
     expect([admin.status, await admin.json()]).toMatchObject([404, { errors: [{ code: 'not_found' }] }]);
   });

@@ -9,22 +9,22 @@ import type { Database } from '#platform/postgres/database.ts';
 import type { UserId } from '#vocabulary/ids.ts';
 import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
 
-export type AddUnprovenOutcome =
+export type AddUnverifiedOutcome =
   | { readonly ok: true; readonly id: UserEmailId }
   /** `deactivated`: also if the account does not exist. */
   | { readonly ok: false; readonly reason: 'own' | 'in-use' | 'deactivated' };
 
 /** Adds a confirmed address to an account on an administrator's word, without sending an email to it. */
-export async function addEmailUnproven(
+export async function addUnverifiedEmail(
   deps: EmailChangeDeps & { readonly database: Database; readonly clock: Clock; readonly log: Log },
   user: UserId,
   email: EmailAddress,
   by: ChangedBy & { readonly record: RecordAction<UserEmailId> },
-): Promise<AddUnprovenOutcome> {
+): Promise<AddUnverifiedOutcome> {
   const { database, clock, log } = deps;
   const { record, ...actor } = by;
   const now = clock.now();
-  const outcome = await refusableTransaction<AddUnprovenOutcome>(
+  const outcome = await refusableTransaction<AddUnverifiedOutcome>(
     database,
     async (transaction, refuse) => {
       const own = await lockEmails(transaction, user);

@@ -1,6 +1,6 @@
 import {
   type CheckCodeDeps,
-  markProven,
+  markVerified,
   tryEmailCode,
 } from '#domain/accounts/email-authentications/check-email-code.ts';
 import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
@@ -12,7 +12,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import type { BrowserSessionId, UserId } from '#vocabulary/ids.ts';
 import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
 
-export interface AddProvenEmailDeps extends EmailChangeDeps, CheckCodeDeps {
+export interface AddVerifiedEmailDeps extends EmailChangeDeps, CheckCodeDeps {
   readonly database: Database;
   readonly log: Log;
 }
@@ -30,15 +30,18 @@ export interface EmailProof extends ChangedBy {
  * but has expired. `in-use`: an account has the address. Only users who can read its email learn that. `too-many`: the
  * account has the maximum number of addresses.
  */
-export type AddProvenEmailOutcome = 'added' | 'wrong' | 'late' | 'in-use' | 'too-many' | 'rate-limited';
+export type AddVerifiedEmailOutcome = 'added' | 'wrong' | 'late' | 'in-use' | 'too-many' | 'rate-limited';
 
-type Proven = Exclude<AddProvenEmailOutcome, 'late' | 'rate-limited'> | 'taken-meanwhile';
+type Verified = Exclude<AddVerifiedEmailOutcome, 'late' | 'rate-limited'> | 'taken-meanwhile';
 
 /**
  * Adds an address to an account whose owner enters the code that was sent there. If two accounts complete this
  * concurrently, one of them adds it. An address that an account already has stays there.
  */
-export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof): Promise<AddProvenEmailOutcome> {
+export async function addVerifiedEmail(
+  deps: AddVerifiedEmailDeps,
+  proof: EmailProof,
+): Promise<AddVerifiedEmailOutcome> {
   const { database, clock, log } = deps;
   const { authentication: id, session, user, code } = proof;
   const [found] = await findForSession(database, [id], session, clock.now());
@@ -61,13 +64,13 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
   }
 
   const now = clock.now();
-  const proven = { id, mail: tried.mail, now };
+  const verified = { id, mail: tried.mail, now };
   const email = { address: found.email, key: found.emailKey };
-  const outcome = await refusableTransaction<Proven>(
+  const outcome = await refusableTransaction<Verified>(
     database,
     async (transaction, refuse) => {
       const own = await lockEmails(transaction, user);
-      if (own === undefined || !(await markProven(transaction, proven))) return 'wrong';
+      if (own === undefined || !(await markVerified(transaction, verified))) return 'wrong';
       if ((await findEmailOwner(transaction, email.key)) !== undefined) return 'in-use';
       if (own.length >= MAX_EMAILS) return refuse('too-many');
       await recordEmailChange(deps, transaction, 'email_added', { ...proof, email, now });
@@ -79,6 +82,6 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
   if (outcome === 'added') log.info('email.added', 'email address added', { user });
   if (outcome !== 'taken-meanwhile') return outcome;
   // The notice and the event are rolled back. The proof of the address is kept.
-  await markProven(database, proven);
+  await markVerified(database, verified);
   return 'in-use';
 }

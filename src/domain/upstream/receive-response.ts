@@ -17,7 +17,7 @@ export interface ReceiveDeps {
   readonly keyRing: KeyRing;
 }
 
-export type ReceivedAnswer =
+export type ReceivedResponse =
   | { readonly ok: true; readonly secrets: AuthorizationSecrets }
   | { readonly ok: false; readonly reason: 'missing' | 'used' | 'expired' };
 
@@ -25,21 +25,21 @@ export type ReceivedAnswer =
  * Accepts the only response that an authorization may have. Of two concurrent responses, on any instances, one is
  * accepted. The other causes no request to the provider.
  */
-export async function receiveAnswer(
+export async function receiveResponse(
   { database, clock, keyRing }: ReceiveDeps,
-  answer: { readonly id: UpstreamAuthorizationId; readonly provider: UpstreamProvider; readonly state: string },
-): Promise<ReceivedAnswer> {
+  response: { readonly id: UpstreamAuthorizationId; readonly provider: UpstreamProvider; readonly state: string },
+): Promise<ReceivedResponse> {
   const now = clock.now();
   const row = await database.first(takeAuthorization, {
-    id: toUuid(answer.id),
-    providerId: toUuid(answer.provider.id),
-    stateHash: sha256(answer.state),
+    id: toUuid(response.id),
+    providerId: toUuid(response.provider.id),
+    stateHash: sha256(response.state),
     now: new Date(now),
     begunAfter: new Date(now - PENDING_MS),
   });
   if (row === undefined) return { ok: false, reason: 'missing' };
   if (row.secrets_sealed !== null) {
-    return { ok: true, secrets: openAuthorizationSecrets(keyRing, answer.id, row.secrets_sealed) };
+    return { ok: true, secrets: openAuthorizationSecrets(keyRing, response.id, row.secrets_sealed) };
   }
   return { ok: false, reason: row.is_expired && !row.is_received ? 'expired' : 'used' };
 }
