@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addAdministrator, enter, examine, inArea, rows } from './admin-area-journey.js';
+import { addAdministrator, enter, examine, examinedLocales, inArea, rows } from './admin-area-journey.js';
 import { tabTo } from './keyboard.js';
 
 const CALLBACK = 'https://harbour.example/callback';
@@ -14,7 +14,7 @@ export async function administerApplications(checks, how) {
   await checks.that('of two administrators, the second sees what the first changed', () => conflict(how));
   await checks.that('a secret is rotated, the application disabled and deleted', () => rotateAndDelete(how));
   await checks.that('names of applications are text, whatever they contain', () => showHostileNames(how));
-  for (const locale of ['en', 'de', 'es', 'fr', 'ar']) {
+  for (const locale of examinedLocales(how)) {
     await checks.that(`the pages of applications are accessible in every look (${locale})`, () =>
       examinePages(how, locale),
     );

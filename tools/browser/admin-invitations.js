@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addAdministrator, examine, inArea, rows } from './admin-area-journey.js';
+import { addAdministrator, examine, examinedLocales, inArea, rows } from './admin-area-journey.js';
 import { tabTo, typeInto } from './keyboard.js';
 import { PASSWORD } from './settings.js';
 
@@ -12,7 +12,7 @@ export async function administerInvitations(checks, how) {
   await checks.that('a link for several accounts has a QR code, and is revoked and restored', () => inviteMany(how));
   await checks.that('a problem is shown at its field, and nothing that was typed is lost', () => keepInput(how));
   await checks.that('notes and groups are text, whatever they contain', () => showHostileNames(how));
-  for (const locale of ['en', 'de', 'es', 'fr', 'ar']) {
+  for (const locale of examinedLocales(how)) {
     await checks.that(`the pages of invitations are accessible in every look (${locale})`, () =>
       examinePages(how, locale),
     );

@@ -95,32 +95,32 @@ export async function checkApiReference(checks, { browser, folder, relyingParty 
 }
 
 /** Administers in the browser. */
-export async function checkAdminArea(checks, { browser, folder, relyingParty, pictures }) {
+export async function checkAdminArea(checks, { folder, relyingParty, ...place }) {
   const latchkey = await Latchkey.start(folder, 'admin-area', settings(relyingParty.callback));
   try {
-    await administer(checks, { browser, latchkey, pictures });
-    await manageGroups(checks, { browser, latchkey, pictures });
+    await administer(checks, { ...place, latchkey });
+    await manageGroups(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
   }
 }
 
 /** Administers applications in the browser. */
-export async function checkAdminApplications(checks, { browser, folder, relyingParty, pictures }) {
+export async function checkAdminApplications(checks, { folder, relyingParty, ...place }) {
   const latchkey = await Latchkey.start(folder, 'applications', settings(relyingParty.callback));
   try {
-    await administerApplications(checks, { browser, latchkey, pictures });
+    await administerApplications(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
   }
 }
 
 /** Invites users in the browser. */
-export async function checkAdminInvitations(checks, { browser, folder, relyingParty, pictures }) {
+export async function checkAdminInvitations(checks, { folder, relyingParty, ...place }) {
   const mails = await MailServer.listen();
   const latchkey = await Latchkey.start(folder, 'invitations', accountSettings(relyingParty.callback, mails.settings));
   try {
-    await administerInvitations(checks, { browser, latchkey, mails, pictures });
+    await administerInvitations(checks, { ...place, latchkey, mails });
   } finally {
     await latchkey.stop();
     await mails.close();

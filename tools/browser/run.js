@@ -113,7 +113,7 @@ async function inPlace(work) {
   chmodSync(folder, 0o711);
   const relyingParty = await RelyingParty.listen();
   try {
-    await work({ browser, folder, relyingParty, pictures });
+    await work({ browser, folder, relyingParty, pictures, isShort });
   } finally {
     await relyingParty.close();
     rmSync(folder, { recursive: true, force: true });
