@@ -1,10 +1,12 @@
+import { chatNames } from '#protocol/chat/names.ts';
 import { documented } from './checks.ts';
 import type { Preset, PresetStep } from './preset.ts';
 
+const MATRIX = chatNames('matrix');
 const SCOPES = [
   'openid',
-  'urn:matrix:client:api:*',
-  'urn:matrix:org.matrix.msc2967.client:api:*',
+  `${MATRIX.stableScopePrefix}api:*`,
+  `${MATRIX.unstableScopePrefix}api:*`,
   'urn:mas:admin',
   'urn:synapse:admin:*',
 ];
