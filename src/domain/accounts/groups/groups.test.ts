@@ -7,7 +7,7 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { GroupId, UserId } from '#vocabulary/ids.ts';
 import { setGroups } from '../set-groups.ts';
 import { adoptGroupNamesQueue } from './adopt-names.ts';
-import { changeGroup } from './change-group.ts';
+import { changeGroup, type GroupOutcome } from './change-group.ts';
 import { deleteGroup } from './delete-group.ts';
 import { findOrCreateGroups, groupsNamed } from './group.ts';
 import { addMembers, removeMember } from './group-members.ts';
@@ -101,8 +101,19 @@ async function record(id: GroupId) {
 }
 
 const only = async (name: string): Promise<GroupId> => (await named(name))[0]?.id ?? expect.fail('no group');
-const rename = (id: GroupId, name: string) =>
-  inTransaction((transaction) => changeGroup(transaction, { id, name, description: undefined, now }));
+/** Rolls back a refused change, as its callers do. */
+async function rename(id: GroupId, name: string): Promise<GroupOutcome> {
+  const outcomes: GroupOutcome[] = [];
+  const renaming = inTransaction(async (transaction) => {
+    const outcome = await changeGroup(transaction, { id, name, description: undefined, now });
+    outcomes.push(outcome);
+    if (!outcome.ok) throw new Error('rolled back');
+  });
+  await renaming.catch((error: unknown) => {
+    if (outcomes[0]?.ok !== false) throw error;
+  });
+  return outcomes[0] ?? expect.fail('no outcome');
+}
 
 /** A database whose process is killed after this many writes. */
 function killedAfter(writes: number): Queryable {
