@@ -110,7 +110,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.post(`users/${user}/remove-second-factors`);
   await admin.post(`users/${user}/recovery-link`, { delivery: 'link' });
   await admin.post(`users/${user}/data-export`);
-  await admin.post('users/bulk', { action: 'lock', ids: [user] });
+  await admin.post('users/bulk/status', { action: 'lock', ids: [user] });
   await admin.post(`users/${user}/unlock`);
   await admin.post('sessions/bulk-finish', { kind: 'browser', ids: [await startedBrowserSession(service, user)] });
   await admin.post(`users/${user}/lock`);

@@ -185,7 +185,13 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
   exportUserData: () => ofUser('data-export'),
   bulkUsers: async () => {
     const { id } = await administered.person();
-    return { path: 'users/bulk', body: { action: 'lock', ids: [id] }, target: id, user: id, changed: ['locked_at'] };
+    return {
+      path: 'users/bulk/status',
+      body: { action: 'lock', ids: [id] },
+      target: id,
+      user: id,
+      changed: ['locked_at'],
+    };
   },
   bulkFinishSessions: async () => {
     const { target = '', user = '' } = await browserSession();

@@ -182,9 +182,9 @@ describe('bulk changes', () => {
     const [one, two] = [await administered.person(), await administered.person()];
     await admin.post(`users/${two.id}/lock`);
     const ids = [one.id, two.id, one.id.toLowerCase()];
-    expect((await nadia.client.post('users/bulk', { action: 'lock', ids })).body.meta).toEqual({ changed: 1 });
+    expect((await nadia.client.post('users/bulk/status', { action: 'lock', ids })).body.meta).toEqual({ changed: 1 });
     expect([await isLocked(one.id), await isLocked(two.id)]).toEqual([true, true]);
-    expect((await nadia.client.post('users/bulk', { action: 'unlock', ids })).body.meta).toEqual({ changed: 2 });
+    expect((await nadia.client.post('users/bulk/status', { action: 'unlock', ids })).body.meta).toEqual({ changed: 2 });
     const events = await sql<{ user_id: string }>(
       administered.service.database,
       `select user_id from audit_events where detail ->> 'operation' = 'bulkUsers' order by user_id`,
@@ -194,14 +194,14 @@ describe('bulk changes', () => {
 
   test('change nothing if one account does not exist or is their own', async () => {
     const { id } = await administered.person();
-    const absent = await admin.post('users/bulk', { action: 'lock', ids: [id, ABSENT] });
+    const absent = await admin.post('users/bulk/status', { action: 'lock', ids: [id, ABSENT] });
     expect([absent.status, absent.body.errors?.[0]?.source]).toEqual([404, { pointer: '/ids/1' }]);
-    const own = await nadia.client.post('users/bulk', { action: 'lock', ids: [id, nadia.id] });
+    const own = await nadia.client.post('users/bulk/status', { action: 'lock', ids: [id, nadia.id] });
     expect(codeOf(own)).toEqual([409, 'not_your_own_account']);
     expect(await isLocked(id)).toBe(false);
     const many = Array.from({ length: 101 }, () => newId(0));
     for (const ids of [[], many, ['x'], undefined]) {
-      expect(codeOf(await admin.post('users/bulk', { action: 'lock', ids }))).toEqual([400, 'invalid_request']);
+      expect(codeOf(await admin.post('users/bulk/status', { action: 'lock', ids }))).toEqual([400, 'invalid_request']);
     }
   });
 

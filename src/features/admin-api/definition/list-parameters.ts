@@ -98,6 +98,11 @@ export function readNewestFirst(query: FormParameters, filters: z.ZodObject): Ne
 /** Reads the maximum size of an export, which has no pages. @throws LatchkeyError `invalid_parameter` */
 export function readExportLimit(query: FormParameters, filters: z.ZodObject, maximum: number): number {
   checkNames(query, filters, ['limit']);
+  return checkedExportLimit(query, maximum);
+}
+
+/** For lists, which ignore the limit but describe it: their exports have the same parameters. */
+export function checkedExportLimit(query: FormParameters, maximum: number): number {
   const text = query.get('limit') ?? String(maximum);
   if (!/^[1-9][0-9]*$/.test(text)) throw badParameter('limit', 'must be a positive number');
   return Math.min(Number(text), maximum);

@@ -16,7 +16,13 @@ import { prefersMediaType } from '#platform/http/accept.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import { document, type Resource, time } from '../definition/documents.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, ulid } from '../definition/fields.ts';
-import { linkQuery, readExportLimit, readFilters, readNewestFirst } from '../definition/list-parameters.ts';
+import {
+  checkedExportLimit,
+  linkQuery,
+  readExportLimit,
+  readFilters,
+  readNewestFirst,
+} from '../definition/list-parameters.ts';
 import { type AdminCall, change, getOperation, newestFirstSchema, type Operation } from '../definition/operation.ts';
 
 const ACTORS = ['user', 'admin', 'operator', 'system', 'anonymous'] as const;
@@ -191,6 +197,7 @@ export const auditEventOperations: readonly Operation[] = [
       const { core, context, base } = call;
       const format = exportFormat(context.headers.accept);
       if (format !== undefined) return await exportEvents(call, format);
+      checkedExportLimit(context.query, MAX_EXPORTED);
       const { size, before, count, repeated } = readNewestFirst(context.query, filters);
       const wanted = selected(readFilters(context.query, filters));
       const [page, total] = await Promise.all([

@@ -69,7 +69,8 @@ export const bulkOperations: readonly Operation[] = [
   {
     id: 'bulkUsers',
     method: 'POST',
-    path: `${USER.path}/bulk`,
+    // Below a third segment: `users/:id` accepts other methods.
+    path: `${USER.path}/bulk/status`,
     tag: USER.type,
     summary: 'Locks or unlocks many accounts',
     description:

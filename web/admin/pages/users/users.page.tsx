@@ -236,7 +236,7 @@ function BulkActions({ selection, reload }: { selection: Selection; reload: () =
           action={t(asking.button)}
           kind={asking.kind}
           done={t(asking.done, { count })}
-          onConfirm={() => client.post('users/bulk', { action: asking.action, ids: [...selection.ids] })}
+          onConfirm={() => client.post('users/bulk/status', { action: asking.action, ids: [...selection.ids] })}
           onDone={done}
           onClose={() => setAsking(undefined)}
         >
