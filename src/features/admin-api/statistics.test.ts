@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { rollUp } from '#domain/statistics/roll-up.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { Browser } from '#test/support/browser.ts';
@@ -6,9 +7,10 @@ import { sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { CLIENT, PASSWORD, startAdministeredService } from './administered-service.test-support.ts';
 
-interface Series {
-  readonly data: { readonly points: readonly { readonly at: string; readonly value: number | null }[] };
-}
+const SERIES = z.object({
+  data: z.object({ points: z.array(z.object({ at: z.string(), value: z.number().nullable() })) }),
+});
+const OVERVIEW = z.object({ data: z.object({ users: z.object({ active: z.number() }) }) });
 let admin: AdminClient;
 
 const administered = await sharedByTests(startAdministeredService());
@@ -24,10 +26,10 @@ async function rollUpAll(): Promise<void> {
   while (!(await rollUp({ database: service.database, clock, auditEventsSeconds })));
 }
 
-async function series(query: string): Promise<Series['data']> {
+async function series(query: string): Promise<z.infer<typeof SERIES>['data']> {
   const { status, body } = await admin.get(`statistics/series?${query}`);
   expect(status).toBe(200);
-  return (body as unknown as Series).data;
+  return SERIES.parse(body).data;
 }
 
 async function latest(metric: string, more = ''): Promise<number | null | undefined> {
@@ -71,7 +73,7 @@ test('the overview counts again after ten seconds', async () => {
   const { service, clock } = administered;
   const users = async () => {
     const { body } = await admin.get('statistics/overview');
-    return (body as unknown as { data: { users: { active: number } } }).data.users.active;
+    return OVERVIEW.parse(body).data.users.active;
   };
   const before = await users();
   await administered.person();
