@@ -84,7 +84,7 @@ const PAGES: readonly [string, (requested: Browser) => Promise<void>][] = [
 ];
 
 /** Returns the account card on the page: the initial, then the account. */
-function shownAccount({ shown }: Browser): string {
+function shownAccount({ page: shown }: Browser): string {
   const card = /<div class="account">(.*?)<form/s.exec(shown.body)?.[1] ?? '';
   return card.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');
 }
@@ -93,7 +93,7 @@ describe.each(PAGES)('%s', (_, open) => {
   test("shows the account's display name from the homeserver, with one request", async () => {
     homeserver.addUser(USERNAME).displayName = 'Leyla\u202e from chat';
     await open(browser);
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     expect(shownAccount(browser)).toBe(`|L|Leyla from chat|@${USERNAME}:example.org|`);
     expect(homeserver.requests.map(({ path, query }) => [path, query.get('localpart')])).toEqual([
       ['/_synapse/mas/query_user', USERNAME],
@@ -120,7 +120,7 @@ describe.each(PAGES)('%s', (_, open) => {
     homeserver.addUser(USERNAME).displayName = 'Leyla from chat';
     await homeserver.setFault(fault);
     await open(browser);
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     expect(shownAccount(browser)).toBe(`|L|@${USERNAME}:example.org|`);
   });
 });

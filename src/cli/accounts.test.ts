@@ -536,5 +536,5 @@ test("deactivation deletes what others started with the account's addresses (ope
   expect(await begun()).toEqual([{ registrations: 0, codes: 0, recoveries: 0 }]);
   expect((await deliver()).map(({ subject }) => subject)).toEqual(['Your account was deactivated']);
   await joining.follow();
-  expect(joining.shown).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
+  expect(joining.page).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
 });

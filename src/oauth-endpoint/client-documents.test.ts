@@ -72,12 +72,12 @@ async function introspect(token: unknown) {
 /** Returns the error page and the log line of a rejected authorization request. */
 async function refused(clientId: string, fields: Record<string, string> = {}) {
   const before = service.logLines().length;
-  const shown = await newBrowser(service).get(authorizeUrl(clientId, fields));
+  const page = await newBrowser(service).get(authorizeUrl(clientId, fields));
   const line = service
     .logLines()
     .slice(before)
     .find((text) => text.includes('auth.refused'));
-  return { status: shown.status, body: shown.body, line: line ?? '' };
+  return { status: page.status, body: page.body, line: line ?? '' };
 }
 
 describe('a client identified by its metadata document URL', () => {
@@ -121,7 +121,7 @@ describe('a client identified by its metadata document URL', () => {
     const login = await browser.open(authorizeUrl(clientId));
     expect(login.body).toContain(`<bdi class="name">${new URL(publisher.peer.origin).host}</bdi>`);
     expect(login.body).not.toContain('Bank of Elsewhere');
-    const { shown } = await openConsent(browser, clientId);
+    const { page: shown } = await openConsent(browser, clientId);
     expect(shown.body).toContain('Bank of Elsewhere');
     expect(shown.body).toContain(
       `Published by</span><span><bdi class="name">${new URL(publisher.peer.origin).host}</bdi>`,
@@ -130,7 +130,7 @@ describe('a client identified by its metadata document URL', () => {
     expect(shown.body).toContain('an app on this device');
     publisher.publish({ redirect_uris: [`${publisher.peer.origin}/callback`, CALLBACK], application_type: 'native' });
     const other = await openConsent(browser, publisher.newClient());
-    expect(other.shown.body).not.toContain('an app on this device');
+    expect(other.page.body).not.toContain('an app on this device');
   });
 
   test('can use pushed requests and the device flow', async () => {
@@ -188,7 +188,7 @@ describe('a client metadata document', () => {
     publisher.publish({ redirect_uris: [callback.redirect_uri], client_name: 'Another name' });
     clock.advanceSeconds(3600);
     await openConsent(browser, clientId, callback);
-    expect(browser.shown.body).toContain('Another name');
+    expect(browser.page.body).toContain('Another name');
     publisher.publish();
     clock.advanceSeconds(3600);
     const line = expect.stringContaining('redirect_uri must exactly match one of the URIs registered');
@@ -201,7 +201,7 @@ describe('a client metadata document', () => {
     publisher.answer = { ...publisher.answer, status: 503 };
     clock.advanceSeconds(12 * 3600);
     await openConsent(browser, clientId);
-    expect(browser.shown.body).toContain('Harbour');
+    expect(browser.page.body).toContain('Harbour');
     expect(publisher.asked).toBe(2);
     clock.advanceSeconds(30);
     await openConsent(browser, clientId);
@@ -218,8 +218,8 @@ describe('a client metadata document', () => {
     const other = await start({}, { like: service });
     try {
       publisher.answer = { ...publisher.answer, status: 500 };
-      const shown = await newBrowser(other).open(authorizeUrl(clientId));
-      expect(new URL(shown.url).pathname).toBe('/login');
+      const page = await newBrowser(other).open(authorizeUrl(clientId));
+      expect(new URL(page.url).pathname).toBe('/login');
       expect(publisher.asked).toBe(1);
     } finally {
       await other.stop();
@@ -325,8 +325,8 @@ test('private addresses are not contacted', async () => {
   const guarded = loopbackOutbound([publisher.peer], { clock, allowedNetworks: [] });
   const strict = await start({}, { outbound: guarded });
   try {
-    const shown = await newBrowser(strict).get(authorizeUrl(publisher.newClient()));
-    expect(shown.status).toBe(400);
+    const page = await newBrowser(strict).get(authorizeUrl(publisher.newClient()));
+    expect(page.status).toBe(400);
     expect(strict.logLines().join('\n')).toContain('fetch failed: address');
     expect(publisher.asked).toBe(0);
   } finally {

@@ -145,7 +145,7 @@ function newBrowser(): Browser {
 /** Records the cookies and the CSRF tokens of the page's forms. */
 function keepOf(browser: Browser, where: string): void {
   for (const [name, value] of browser.cookies) if (value.length > 16) keep(`the cookie ${name} ${where}`, value);
-  for (const { inputs } of browser.shown.forms) {
+  for (const { inputs } of browser.page.forms) {
     const csrf = inputs.get('csrf') ?? '';
     if (csrf !== '') keep(`the proof of a form ${where}`, csrf);
   }
@@ -222,7 +222,7 @@ async function signIn(): Promise<Browser> {
   keepOf(browser, 'of the sign-in page');
   await browser.submit({ username: 'amira', password: keep('a wrong password', 'what amira types by mistake') });
   await browser.submit({ username: 'amira', password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   await browser.open('/');
   keepOf(browser, 'of amira');
   const forged = await browser.post(
@@ -243,7 +243,7 @@ async function useTokens(browser: Browser): Promise<void> {
     code_challenge_method: 'S256',
   };
   await browser.open(`/authorize?${new URLSearchParams(requested)}`);
-  const code = keep('an authorization code', new URL(browser.shown.location ?? base).searchParams.get('code'));
+  const code = keep('an authorization code', new URL(browser.page.location ?? base).searchParams.get('code'));
   const exchange = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
   const { body } = await send('/oauth2/token', { form: exchange, authorization: basic });
   keep('an ID token', body['id_token']);
@@ -274,7 +274,7 @@ async function connectDevice(browser: Browser): Promise<void> {
   await browser.get('/link');
   await browser.submit({ code: userCode });
   await browser.follow();
-  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.page.url).pathname });
   const form = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: code };
   const { body: tokens } = await send('/oauth2/token', { form, authorization: basic });
   keep('the access token of a device', tokens['access_token']);
@@ -306,8 +306,8 @@ async function chat(browser: Browser): Promise<void> {
   const { body: renewed } = await send('/_chat/client/v3/refresh', { json: { refresh_token: refresh } });
   const token = keep('the second access token of a chat client', renewed['access_token']);
   await browser.open('/_chat/client/v3/login/sso/redirect?redirectUrl=https://chat.example/in');
-  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
-  keep('a login token', new URL(browser.shown.location ?? base).searchParams.get('loginToken'));
+  await browser.submit({}, { action: new URL(browser.page.url).pathname });
+  keep('a login token', new URL(browser.page.location ?? base).searchParams.get('loginToken'));
   await send('/_chat/client/v3/logout', { json: {}, authorization: `Bearer ${token}` });
   await send('/_chat/client/v3/logout', { json: {}, authorization: `Bearer ${token}` });
 }
@@ -329,10 +329,10 @@ async function recover(): Promise<void> {
 async function signInElsewhere(): Promise<void> {
   const browser = newBrowser();
   await browser.get(`/upstream/authorize/${PROVIDER}`);
-  const { searchParams } = new URL(browser.shown.location ?? base);
+  const { searchParams } = new URL(browser.page.location ?? base);
   keep('the state for a provider', searchParams.get('state'));
   keep('the nonce for a provider', searchParams.get('nonce'));
-  const back = peer.signIn(browser.shown.location ?? '', { claims: { sub: 'the-subject-there' } });
+  const back = peer.signIn(browser.page.location ?? '', { claims: { sub: 'the-subject-there' } });
   keep('the code of a provider', new URL(back).searchParams.get('code'));
   expect((await browser.get(back)).status).toBe(303);
   keepOf(browser, 'of a sign-in elsewhere');

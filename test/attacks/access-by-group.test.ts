@@ -6,7 +6,7 @@ import {
   DEVICE_CODE_GRANT_TYPE,
   TOKEN_EXCHANGE_GRANT_TYPE,
 } from '#protocol/oauth/client-metadata.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, C3, CLIENT_SETTINGS } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
@@ -147,12 +147,12 @@ const SITUATIONS: Readonly<Record<string, { readonly as: Situation; readonly hap
 };
 
 /** What the browser or the client gets at the end. */
-function outcomeOf(shown: Shown): string {
-  if (shown.location?.startsWith(LIMITED.callback) === true) {
-    return new URL(shown.location).searchParams.get('error') ?? 'granted';
+function outcomeOf(page: Page): string {
+  if (page.location?.startsWith(LIMITED.callback) === true) {
+    return new URL(page.location).searchParams.get('error') ?? 'granted';
   }
-  if (shown.status === 403 && shown.errorCodes.includes('not-in-group')) return 'page';
-  return new URL(shown.url).pathname.startsWith('/consent/') ? 'granted' : `${shown.status}`;
+  if (page.status === 403 && page.errorCodes.includes('not-in-group')) return 'page';
+  return new URL(page.url).pathname.startsWith('/consent/') ? 'granted' : `${page.status}`;
 }
 
 function machineOutcome(response: RawResponse): string {
@@ -166,16 +166,16 @@ async function requestCodes(): Promise<{ readonly deviceCode: string; readonly u
   return { deviceCode, userCode: textMember(response, 'user_code') };
 }
 
-async function enter(user: Browser, userCode: string): Promise<Shown> {
+async function enter(user: Browser, userCode: string): Promise<Page> {
   await user.get('/link');
   await user.submit({ code: userCode });
   return await user.follow();
 }
 
-async function confirm(user: Browser): Promise<Shown> {
-  const path = new URL(user.shown.url).pathname;
+async function confirm(user: Browser): Promise<Page> {
+  const path = new URL(user.page.url).pathname;
   await user.submit({ action: 'consent', confirm_device: 'on' }, { action: path });
-  return user.shown.location === undefined ? user.shown : await user.follow();
+  return user.page.location === undefined ? user.page : await user.follow();
 }
 
 async function poll(deviceCode: string): Promise<RawResponse> {
@@ -222,9 +222,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       const user = await amira();
       await user.open(attacked.authorizeUrl(LIMITED, CONSENT));
       await happens();
-      const shown = await user.submit({ action: 'consent' }, { action: '/authorize' });
-      const isPage = shown.location?.startsWith(LIMITED.callback) === false;
-      return outcomeOf(isPage ? await user.follow() : shown);
+      const page = await user.submit({ action: 'consent' }, { action: '/authorize' });
+      const isPage = page.location?.startsWith(LIMITED.callback) === false;
+      return outcomeOf(isPage ? await user.follow() : page);
     },
     stranger: 'page',
     disabled: '400',
@@ -279,8 +279,8 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     run: async (happens) => {
       const { userCode } = await requestCodes();
       await happens();
-      const shown = await enter(await amira(), userCode);
-      return shown.status === 200 && shown.text.includes(userCode) ? 'granted' : outcomeOf(shown);
+      const page = await enter(await amira(), userCode);
+      return page.status === 200 && page.text.includes(userCode) ? 'granted' : outcomeOf(page);
     },
     stranger: 'page',
     disabled: 'granted',
@@ -290,10 +290,10 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       const user = await amira();
       await enter(user, (await requestCodes()).userCode);
       await happens();
-      let shown = await confirm(user);
+      let page = await confirm(user);
       // The client has changed since the page was rendered, so the page is shown once more.
-      if (shown.status === 200 && shown.body.includes('confirm_device')) shown = await confirm(user);
-      return shown.status === 200 && shown.text.includes('Your device is signed in') ? 'granted' : outcomeOf(shown);
+      if (page.status === 200 && page.body.includes('confirm_device')) page = await confirm(user);
+      return page.status === 200 && page.text.includes('Your device is signed in') ? 'granted' : outcomeOf(page);
     },
     stranger: 'page',
     disabled: '404',
@@ -413,7 +413,7 @@ describe('amira leaves the group while a request of hers is processed (S-200)', 
     const user = await amira();
     const { deviceCode, userCode } = await requestCodes();
     await enter(user, userCode);
-    const path = new URL(user.shown.url).pathname;
+    const path = new URL(user.page.url).pathname;
     const held = await leaving();
     await held.commitDuring(user.submit({ action: 'consent', confirm_device: 'on' }, { action: path }));
     expect(outcomeOf(await user.follow())).toBe('page');

@@ -48,8 +48,8 @@ test.each(['iframe', 'embed', 'object', 'script', 'image', 'empty'])(
   async (destination) => {
     const { area } = await administrator();
     const embedded = { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' };
-    const shown = await area.browser.get('admin/', embedded);
-    expect([shown.status, shown.body]).toEqual([403, '']);
+    const page = await area.browser.get('admin/', embedded);
+    expect([page.status, page.body]).toEqual([403, '']);
     const { headers } = await area.browser.get('admin/');
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'cross-origin-opener-policy': 'same-origin' });
@@ -73,10 +73,10 @@ describe('a request for the client of the area that is not from its own page get
     ['plain PKCE', { code_challenge_method: 'plain' }, OWN_PAGE],
   ])('%s', async (_, changed, headers) => {
     const { area } = await administrator();
-    const shown = await area.authorize(changed, headers);
-    expect([400, 403, 303]).toContain(shown.status);
-    expect(shown.location ?? '').not.toMatch(/[?&#]code=/);
-    expect(shown.body).not.toMatch(/name="code"/);
+    const page = await area.authorize(changed, headers);
+    expect([400, 403, 303]).toContain(page.status);
+    expect(page.location ?? '').not.toMatch(/[?&#]code=/);
+    expect(page.body).not.toMatch(/name="code"/);
     const rows = await sql(
       service.database,
       'select 1 from oauth2_authorization_grants where fulfilled_at is not null and client_id = $1::uuid and redirect_uri <> $2::text',
@@ -88,8 +88,8 @@ describe('a request for the client of the area that is not from its own page get
   test('a posted form', async () => {
     const { area } = await administrator();
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
-    const shown = await area.browser.post('authorize', area.parameters(), headers);
-    expect([shown.status, shown.location]).toEqual([400, undefined]);
+    const page = await area.browser.post('authorize', area.parameters(), headers);
+    expect([page.status, page.location]).toEqual([400, undefined]);
   });
 
   test('a pushed request', async () => {
@@ -97,8 +97,8 @@ describe('a request for the client of the area that is not from its own page get
     const pushed = await fetch(`${service.address}/oauth2/par`, { method: 'POST', body: area.parameters() });
     const { request_uri = '' }: { readonly request_uri?: string } = await pushed.json();
     const query = new URLSearchParams({ client_id: ADMIN_AREA_CLIENT_ID, request_uri });
-    const shown = await area.browser.get(`authorize?${query}`, OWN_PAGE);
-    expect([shown.status, shown.location]).toEqual([400, undefined]);
+    const page = await area.browser.get(`authorize?${query}`, OWN_PAGE);
+    expect([page.status, page.location]).toEqual([400, undefined]);
   });
 
   test.each(['urn:mas:admin openid', 'urn:mas:admin offline_access', 'urn:mas:admin urn:mas:graphql:*'])(
@@ -113,8 +113,8 @@ describe('a request for the client of the area that is not from its own page get
 
   test('the API itself ignores the cookie', async () => {
     const { area } = await administrator();
-    const shown = await area.browser.get('api/admin/v1/users', OWN_PAGE);
-    expect(shown.status).toBe(401);
+    const page = await area.browser.get('api/admin/v1/users', OWN_PAGE);
+    expect(page.status).toBe(401);
   });
 });
 

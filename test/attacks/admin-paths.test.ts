@@ -236,7 +236,7 @@ test('no operation, mutation or form grants it to those who do not have it', { t
   expect(await granted()).toEqual([]);
   const { browser = expect.fail('no browser') } = await GraphqlClient.signedIn(service, 'maren', PASSWORD);
   await browser.get('/');
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const wishes = Object.keys(WISHES).map((name) => `${name}=1`);
   const posts = service.routes.filter(({ method, errorFormat }) => method === 'POST' && errorFormat !== 'admin-json');

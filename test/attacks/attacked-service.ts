@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
-import { Browser, type Shown } from '../support/browser.ts';
+import { Browser, type Page } from '../support/browser.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { sql } from '../support/fixtures.ts';
 import { parseRequestLine } from '../support/log-expression.ts';
@@ -193,7 +193,7 @@ export class AttackedService {
   async signedIn(username: string, browser: Browser = this.browser()): Promise<Browser> {
     await browser.get('/login');
     await browser.submit({ username, password: PASSWORD });
-    if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+    if (browser.page.status !== 303) throw new Error(`signing in ${username} gave ${browser.page.status}`);
     this.secrets.add(browser.cookies.get('__Host-latchkey_session') ?? '');
     // Later requests must come after the sign-in.
     this.clock.advanceSeconds(1);
@@ -250,8 +250,8 @@ export class AttackedService {
     fields: Readonly<Record<string, string | undefined>> = {},
   ): Promise<URL> {
     await browser.open(this.authorizeUrl(asking, fields));
-    if (isConsent(browser.shown)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const { location, status, url } = browser.shown;
+    if (isConsent(browser.page)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const { location, status, url } = browser.page;
     if (location === undefined) throw new Error(`no way back to the client from ${url}: ${status}`);
     const callback = new URL(location);
     this.secrets.add(callback.searchParams.get('code') ?? PASSWORD);
@@ -391,6 +391,6 @@ export function basic({ id, secret }: AttackedClient): string | undefined {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
-export function isConsent(shown: Shown): boolean {
-  return new URL(shown.url).pathname.startsWith('/consent/');
+export function isConsent(page: Page): boolean {
+  return new URL(page.url).pathname.startsWith('/consent/');
 }

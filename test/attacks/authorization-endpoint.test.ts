@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { SINGLE_PARAMETERS } from '#protocol/oauth/request-parameters.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import {
   type AttackedClient,
   attackedService,
@@ -26,10 +26,10 @@ import { headerOf, jsonOf, textMember } from './raw-http.ts';
 const attacked = attackedService();
 
 /** Expects an error page that neither redirects nor reflects the input. */
-function expectPageError(shown: Shown): void {
-  expect(shown).toMatchObject({ status: 400, location: undefined });
-  expect(shown.headers['content-type']).toBe('text/html; charset=utf-8');
-  expect(shown.body).not.toContain('evil.example');
+function expectPageError(page: Page): void {
+  expect(page).toMatchObject({ status: 400, location: undefined });
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(page.body).not.toContain('evil.example');
 }
 
 describe('a redirect URI other than the registered https://app.example/cb (security 4.1)', () => {
@@ -90,14 +90,14 @@ describe('a duplicate parameter (RFC 6749 3.1)', () => {
       if (!url.searchParams.has(name)) url.searchParams.append(name, value);
       url.searchParams.append(name, value);
       await attacked.changingNothing(async () => {
-        for (const shown of [
+        for (const page of [
           await attacked.browser().get(url.href),
           await attacked.browser().post('/authorize', url.searchParams, { cookie: undefined }),
         ]) {
           if (PAGE.includes(name)) {
-            expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+            expect(page).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
           } else {
-            const { origin, searchParams } = new URL(shown.location ?? '');
+            const { origin, searchParams } = new URL(page.location ?? '');
             expect(origin).toBe('https://spa.example');
             expect(Object.fromEntries(searchParams)).toMatchObject({
               error: 'invalid_request',
@@ -178,7 +178,7 @@ describe('the response', () => {
       const browser = await attacked.signedIn('amira');
       for (const response_mode of ['query', 'fragment']) {
         const callback = await attacked.callbackOf(browser, CQ, { state, response_mode });
-        const [query = '', fragment, ...more] = (browser.shown.headers.location ?? '').split('#');
+        const [query = '', fragment, ...more] = (browser.page.headers.location ?? '').split('#');
         // Browsers keep the requesting page's fragment unless the redirect has one, even an empty one.
         expect([query.startsWith(CQ.callback), more]).toEqual([true, []]);
         expect(response_mode === 'query' ? fragment : query).toBe(response_mode === 'query' ? '' : CQ.callback);
@@ -195,11 +195,11 @@ describe('the response', () => {
         expect(fields.has('error')).toBe(false);
       }
       await browser.open(attacked.authorizeUrl(CQ, { state, response_mode: 'form_post' }));
-      const [form, ...others] = browser.shown.forms;
+      const [form, ...others] = browser.page.forms;
       expect([form?.action, others]).toEqual([CQ.callback, []]);
       expect(form?.inputs.get('state')).toBe(state);
       for (const name of ['code', 'iss', 'state']) {
-        expect(browser.shown.body.split(`name="${name}"`), name).toHaveLength(2);
+        expect(browser.page.body.split(`name="${name}"`), name).toHaveLength(2);
       }
       attacked.secrets.add(form?.inputs.get('code') ?? '');
     },
@@ -207,8 +207,8 @@ describe('the response', () => {
 
   test('to a state of 100 KiB is invalid_request without the state (S-07)', async () => {
     const form = new URLSearchParams(attacked.authorizeUrl(C1, { state: 'x'.repeat(60_000) }).split('?')[1]);
-    const shown = await attacked.browser().post('/authorize', form, { cookie: undefined });
-    const { searchParams } = new URL(shown.location ?? '');
+    const page = await attacked.browser().post('/authorize', form, { cookie: undefined });
+    const { searchParams } = new URL(page.location ?? '');
     expect(searchParams.get('error')).toBe('invalid_request');
     expect(searchParams.has('state')).toBe(false);
     form.set('state', 'x'.repeat(100 * 1024));
@@ -219,23 +219,23 @@ describe('the response', () => {
     const browser = attacked.browser();
     await browser.open(attacked.authorizeUrl(C3));
     await browser.submit({ username: 'bruno', password: PASSWORD });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.follow();
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(browser.shown.status).toBe(303);
-    expect(browser.shown.location).toContain('code=');
+    expect(browser.page.status).toBe(303);
+    expect(browser.page.location).toContain('code=');
   });
 });
 
 test('to every other POST with a decision or a credential is 303 as well (S-09)', async () => {
   const consentPath = async (browser: Browser, fields: Readonly<Record<string, string>>): Promise<void> => {
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', ...fields }));
-    expect(new URL(browser.shown.url).pathname).toMatch(/^\/consent\//);
+    expect(new URL(browser.page.url).pathname).toMatch(/^\/consent\//);
   };
   const decide = { action: '/authorize' };
   const browser = await attacked.signedIn('amira');
   const seen: [string, number][] = [];
-  const note = (what: string, { status }: Shown): void => void seen.push([what, status]);
+  const note = (what: string, { status }: Page): void => void seen.push([what, status]);
 
   await consentPath(browser, {});
   note('cancel', await browser.submit({ action: 'cancel' }, decide));
@@ -244,7 +244,7 @@ test('to every other POST with a decision or a credential is 303 as well (S-09)'
     note(`${action}, to be posted`, await browser.submit({ action }, decide));
   }
   await browser.open(attacked.authorizeUrl(C3, { prompt: 'login' }));
-  note('password again', await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) }));
+  note('password again', await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.page) }));
   await browser.get('/');
   note('sign-out', await browser.submit({}, { action: '/logout' }));
   const [, query] = attacked.authorizeUrl(C3).split('?');
@@ -257,8 +257,8 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
   test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', ' 1', '1 ', '+1', '٣', '2147483648'])(
     '%j is invalid_request (S-11, S-160)',
     async (max_age) => {
-      const shown = await attacked.browser().get(attacked.authorizeUrl(C1, { max_age }));
-      expect(new URL(shown.location ?? '').searchParams.get('error')).toBe('invalid_request');
+      const page = await attacked.browser().get(attacked.authorizeUrl(C1, { max_age }));
+      expect(new URL(page.location ?? '').searchParams.get('error')).toBe('invalid_request');
     },
   );
 
@@ -277,11 +277,11 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
       await attacked.code(browser, C1);
       attacked.clock.advanceSeconds(age);
       await browser.get(attacked.authorizeUrl(C1, fields));
-      const reauth = browser.shown.location ?? '';
+      const reauth = browser.page.location ?? '';
       expect(new URL(reauth).pathname).toBe('/reauth');
       const grant = new URL(reauth).searchParams.get('id') ?? '';
       await browser.get('/');
-      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+      const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
       const forced = new URLSearchParams({ csrf, grant_id: grant, action: 'consent' });
       await attacked.changingNothing(async () => {
         for (const step of [`/authorize/${grant}`, `/consent/${grant}`, `/authorize/${grant}`]) {
@@ -294,22 +294,22 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
       attacked.clock.advanceSeconds(60);
       expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
       await browser.get(reauth);
-      await browser.submit({ password: 'wrong' }, { action: reauthPath(browser.shown) });
+      await browser.submit({ password: 'wrong' }, { action: reauthPath(browser.page) });
       expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
       await browser.get(reauth);
-      await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) });
+      await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.page) });
       const verifiedAt = attacked.clock.now() / 1000;
       attacked.clock.advanceSeconds(5);
       // One reauthentication is enough.
       await browser.follow();
-      const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+      const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
       attacked.secrets.add(code);
       const claims = decodeJwt(textMember(await attacked.exchange(C1, code), 'id_token'));
       expect(claims['auth_time']).toBe(verifiedAt);
       // The next request requires reauthentication unless the last one is recent enough.
       await browser.get(attacked.authorizeUrl(C1, fields));
       const isYoung = fields['prompt'] === undefined && Number(fields['max_age']) >= 5;
-      expect(browser.shown.location?.includes('/reauth')).toBe(!isYoung);
+      expect(browser.page.location?.includes('/reauth')).toBe(!isYoung);
     },
   );
 
@@ -324,8 +324,8 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
   });
 });
 
-function reauthPath(shown: Shown): string {
-  const { pathname, search } = new URL(shown.url);
+function reauthPath(page: Page): string {
+  const { pathname, search } = new URL(page.url);
   expect(pathname).toBe('/reauth');
   return pathname + search;
 }
@@ -370,16 +370,16 @@ test('iss equals the metadata issuer byte for byte, on success and error, in eve
       expect(parameters.getAll('iss')).toEqual([issuer]);
     }
     await browser.open(attacked.authorizeUrl(C1, { ...fields, response_mode: 'form_post' }));
-    expect(browser.shown.forms[0]?.inputs.get('iss')).toBe(issuer);
+    expect(browser.page.forms[0]?.inputs.get('iss')).toBe(issuer);
   }
   // The user denies the request, or lets it expire.
   await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
   await browser.submit({ action: 'cancel' }, { action: '/authorize' });
-  const cancelled = new URL(browser.shown.location ?? '').searchParams;
+  const cancelled = new URL(browser.page.location ?? '').searchParams;
   expect([cancelled.get('error'), cancelled.getAll('iss')]).toEqual(['access_denied', [issuer]]);
   await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
   attacked.clock.advanceSeconds(3601);
-  const late = await browser.get(new URL(browser.shown.url).pathname);
+  const late = await browser.get(new URL(browser.page.url).pathname);
   expect(late.status).toBe(410);
   const back = /href="(https:\/\/app\.example\/cb[^"]*)"/.exec(late.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
   expect(new URL(back).searchParams.getAll('iss')).toEqual([issuer]);

@@ -1,7 +1,7 @@
 /** `policy.data.requester` blocks requesters that the operator has banned (oauth 14.3). */
 import { describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, SETTINGS } from './attacked-service.ts';
 import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
 
@@ -58,11 +58,11 @@ async function grants(condition: string): Promise<number> {
   return await attacked.count(`oauth2_authorization_grants where ${condition}`);
 }
 
-async function open(browser: Browser, address: string, headers: Readonly<Record<string, string>>): Promise<Shown> {
+async function open(browser: Browser, address: string, headers: Readonly<Record<string, string>>): Promise<Page> {
   await browser.get(address, headers);
-  const { location } = browser.shown;
+  const { location } = browser.page;
   return location === undefined || !location.startsWith('https://auth.')
-    ? browser.shown
+    ? browser.page
     : await browser.get(location, headers);
 }
 
@@ -71,14 +71,14 @@ describe('a banned requester', () => {
     const browser = await attacked.signedIn('amira');
     const refusals = await refusalsOf(async () => {
       await browser.get(attacked.authorizeUrl(C1), HERE);
-      await browser.get(browser.shown.location ?? '', HERE);
+      await browser.get(browser.page.location ?? '', HERE);
     });
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
-    expect(browser.shown.text).toContain('from this network or browser');
-    expect(browser.shown.body).not.toContain('value="consent"');
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
+    expect(browser.page.text).toContain('from this network or browser');
+    expect(browser.page.body).not.toContain('value="consent"');
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
     await browser.submit({ action: 'cancel' }, { action: '/authorize', headers: HERE });
-    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('access_denied');
+    expect(new URL(browser.page.location ?? '').searchParams.get('error')).toBe('access_denied');
   });
 
   test('cannot decide on a consent page opened from another address', async () => {
@@ -87,7 +87,7 @@ describe('a banned requester', () => {
     const refusals = await refusalsOf(async () =>
       browser.submit({ action: 'consent' }, { action: '/authorize', headers: { 'user-agent': PROGRAM } }),
     );
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
     expect(refusals).toEqual([['access_denied', 'banned_user_agents']]);
     expect(await grants('fulfilled_at is not null')).toBe(0);
   });
@@ -96,7 +96,7 @@ describe('a banned requester', () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.code(browser, C1);
     const refusals = await refusalsOf(async () => browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }), HERE));
-    const response = new URL(browser.shown.location ?? '').searchParams;
+    const response = new URL(browser.page.location ?? '').searchParams;
     expect(response.get('error')).toBe('access_denied');
     expect(response.get('error_description')).not.toContain('banned_ips');
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
@@ -106,7 +106,7 @@ describe('a banned requester', () => {
     const browser = await attacked.signedIn('bruno');
     await attacked.code(browser, C1);
     await open(browser, attacked.authorizeUrl(C1), HERE);
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
   });
 
   test('cannot exchange a code, which other addresses still can', async () => {
@@ -143,17 +143,17 @@ describe('a banned requester', () => {
     await browser.get('/link');
     await browser.submit({ code: textMember(codes, 'user_code') });
     await browser.follow();
-    const action = new URL(browser.shown.url).pathname;
+    const action = new URL(browser.page.url).pathname;
     const confirmed = { action: 'consent', confirm_device: 'on' };
     const refusals = await refusalsOf(async () => browser.submit(confirmed, { action, headers: HERE }));
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
     expect(await attacked.count('oauth2_device_code_grants where fulfilled_at is not null')).toBe(0);
     await browser.get(action, HERE);
-    expect(browser.shown.status).toBe(403);
+    expect(browser.page.status).toBe(403);
     await browser.get(action);
     await browser.submit(confirmed, { action });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
 
     const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
     const polls = await refusalsOf(async () => {
@@ -194,8 +194,8 @@ describe('a banned requester', () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
     const allowed = lastQueries();
-    await browser.get(browser.shown.url, HERE);
-    expect(browser.shown.status).toBe(403);
+    await browser.get(browser.page.url, HERE);
+    expect(browser.page.status).toBe(403);
     expect([allowed, lastQueries()]).toEqual([1, 1]);
     await post('/oauth2/token', { grant_type: 'client_credentials' }, BY_ADDRESS);
     expect(lastQueries()).toBe(0);

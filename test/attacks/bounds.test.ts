@@ -91,7 +91,7 @@ interface BlankForm {
 async function blankForm(): Promise<BlankForm> {
   const browser = attacked.browser();
   await browser.get('/login');
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
   return { csrf, cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
 }
 

@@ -107,7 +107,7 @@ test('a client gains no rights by updating its metadata (S-55)', async () => {
   for (const name of Object.keys(rights)) expect(jsonOf(response)).not.toHaveProperty(name);
   const browser = await attacked.signedIn('amira');
   await browser.open(attacked.authorizeUrl(victim));
-  expect(browser.shown.text).toContain('This app registered itself.');
+  expect(browser.page.text).toContain('This app registered itself.');
 });
 
 describe('concurrent requests on two instances (S-55)', () => {

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import type { Shown } from '../support/browser.ts';
+import type { Page } from '../support/browser.ts';
 import { expectCleanPage } from '../support/clean-page.ts';
 import { attackedService, basic, CHALLENGE, P1, VERIFIER } from './attacked-service.ts';
 import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
@@ -67,8 +67,8 @@ describe('redirect URIs', () => {
     const web = await registered({ application_type: 'web', client_name: 'Web' });
     for (const client of [P1, web]) {
       await attacked.changingNothing(async () => {
-        const shown = await attacked.browser().get(attacked.authorizeUrl({ ...client, callback: uri }));
-        expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
+        const page = await attacked.browser().get(attacked.authorizeUrl({ ...client, callback: uri }));
+        expect(page).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
       });
     }
   });
@@ -135,14 +135,14 @@ test('an ordinary user cannot grant such an application more rights than their o
   for (const scope of [admin, `openid ${admin}`, 'openid urn:synapse:admin:*']) {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(client, { scope }));
-    expect(browser.shown, scope).toMatchObject({ status: 403, location: undefined, errorCodes: ['admin-scope'] });
+    expect(browser.page, scope).toMatchObject({ status: 403, location: undefined, errorCodes: ['admin-scope'] });
   }
   // A client never receives a scope it is not registered for, even if the user may grant it.
   const plain = await registered({ client_name: 'Plain', scope: 'openid' });
   const browser = await attacked.signedIn('adele');
   await browser.open(attacked.authorizeUrl(plain, { scope: `openid ${admin}` }));
   await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
   const response = await attacked.exchange(plain, code, { code_verifier: VERIFIER });
   expect(textMember(response, 'scope')).toBe('openid');
   attacked.secrets.add(textMember(response, 'access_token'));
@@ -342,7 +342,7 @@ describe('an application that impersonates another one (S-56)', () => {
   ];
   const UNSEEN = /\p{Default_Ignorable_Code_Point}|[\u2028-\u202e]/u;
 
-  function expectUnmasked({ body, text }: Shown, shown: string): void {
+  function expectUnmasked({ body, text }: Page, shown: string): void {
     expectCleanPage(body);
     expect(body).toMatch(/<h1>[^<]*<bdi class="name">/);
     expect([...body.matchAll(/<h1>[^<]*<bdi class="name">([^<]*)</g)].map((match) => match[1])).toEqual([shown]);
@@ -357,7 +357,7 @@ describe('an application that impersonates another one (S-56)', () => {
     const client = await registered({ client_name });
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(client));
-    expectUnmasked(browser.shown, shown ?? client.id);
+    expectUnmasked(browser.page, shown ?? client.id);
   });
 
   test.each(POSING)('named %j is also shown that way on device pages (S-56)', async (client_name, shown) => {
@@ -367,13 +367,13 @@ describe('an application that impersonates another one (S-56)', () => {
     await browser.get('/link');
     await browser.submit({ code: String(codes['user_code']) });
     await browser.follow();
-    const { pathname } = new URL(browser.shown.url);
+    const { pathname } = new URL(browser.page.url);
     expect(pathname).toMatch(/^\/device\//);
-    expectUnmasked(browser.shown, shown ?? client.id);
+    expectUnmasked(browser.page, shown ?? client.id);
     await browser.submit({ action: 'reject' }, { action: pathname });
     await browser.follow();
-    expect(browser.shown.body).toContain(`<bdi class="name">${shown ?? client.id}</bdi>`);
-    expect(browser.shown.body).not.toMatch(UNSEEN);
+    expect(browser.page.body).toContain(`<bdi class="name">${shown ?? client.id}</bdi>`);
+    expect(browser.page.body).not.toMatch(UNSEEN);
   });
 
   test("with a name only in the user's language is also shown as unverified", async () => {
@@ -381,9 +381,9 @@ describe('an application that impersonates another one (S-56)', () => {
     const client = await registered(names);
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(client, { ui_locales: 'de' }));
-    expect(browser.shown.body).toContain('<bdi class="name">Latchkey</bdi>');
-    expect(browser.shown.body).not.toMatch(UNSEEN);
-    expect(browser.shown.text).toContain('Diese App hat sich selbst registriert.');
+    expect(browser.page.body).toContain('<bdi class="name">Latchkey</bdi>');
+    expect(browser.page.body).not.toMatch(UNSEEN);
+    expect(browser.page.text).toContain('Diese App hat sich selbst registriert.');
   });
 
   test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a valid name', async (client_name) => {

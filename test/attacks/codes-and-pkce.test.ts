@@ -195,14 +195,14 @@ describe('a request that awaits consent', () => {
   test('is decided by the user who saw the page, not by the next user of the same browser (S-24)', async () => {
     const browser = await attacked.signedIn('amira');
     await requested(browser);
-    const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+    const form = browser.page.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     const consent = new URLSearchParams([...form.inputs, ['action', 'consent']]);
     await browser.get('/');
     await browser.submit({}, { action: '/logout' });
     await attacked.signedIn('bruno', browser);
     await attacked.changingNothing(async () => {
-      const shown = await browser.post('/authorize', consent);
-      expect(shown).toMatchObject({ status: 403, location: undefined, errorCodes: ['csrf_mismatch'] });
+      const page = await browser.post('/authorize', consent);
+      expect(page).toMatchObject({ status: 403, location: undefined, errorCodes: ['csrf_mismatch'] });
     });
   });
 
@@ -212,22 +212,22 @@ describe('a request that awaits consent', () => {
     // Bruno has already consented to this client. Only the browser that made the request may skip the consent page.
     await attacked.code(other, C3);
     await other.open(`/authorize/${grant}`);
-    expect(isConsent(other.shown)).toBe(true);
-    expect(other.shown.text).toContain('bruno');
-    expect(other.shown.text).not.toContain('amira');
+    expect(isConsent(other.page)).toBe(true);
+    expect(other.page.text).toContain('bruno');
+    expect(other.page.text).not.toContain('amira');
     // The same for a request without `prompt=consent`.
     const { location = '' } = await attacked.browser().get(attacked.authorizeUrl(C3));
     const waiting = new URL(location).searchParams.get('id') ?? expect.fail('no request');
     await other.open(`/authorize/${waiting}`);
-    expect(isConsent(other.shown)).toBe(true);
+    expect(isConsent(other.page)).toBe(true);
     await other.open(attacked.authorizeUrl(C3));
-    expect(other.shown.location, 'in the browser that made it').toContain('code=');
+    expect(other.page.location, 'in the browser that made it').toContain('code=');
   });
 
   test('decided by a form of another browser counts for that user only, never mixed (S-24)', async () => {
     const victim = await attacked.signedIn('amira');
     const grant = await requested(victim);
-    const seen = victim.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+    const seen = victim.page.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     const attacker = await attacked.signedIn('bruno');
     const decide = async (csrf: string, at: Browser) =>
       await at.post('/authorize', new URLSearchParams({ csrf, grant_id: grant, action: 'consent' }));
@@ -239,7 +239,7 @@ describe('a request that awaits consent', () => {
       }
     });
     await attacker.get('/');
-    const own = attacker.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+    const own = attacker.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
     await attacked.changingNothing(async () => {
       // The attacker's form in the victim's browser.
       expect(await decide(own, victim)).toMatchObject({ status: 403, location: undefined });
@@ -267,14 +267,14 @@ describe('a request that awaits consent', () => {
     const step = decided.location ?? expect.fail('no next step');
     const other = await attacked.signedIn('bruno');
     await other.open(step);
-    expect(isConsent(other.shown)).toBe(true);
+    expect(isConsent(other.page)).toBe(true);
     expect((await attacked.browser().get(step)).location).toContain('/login');
     // The same user has not seen the page in the other browser.
     const elsewhere = await attacked.signedIn('amira');
     await elsewhere.open(step);
-    expect(isConsent(elsewhere.shown)).toBe(true);
+    expect(isConsent(elsewhere.page)).toBe(true);
     await victim.get(step);
-    const code = victim.shown.forms[0]?.inputs.get('code') ?? expect.fail('no code');
+    const code = victim.page.forms[0]?.inputs.get('code') ?? expect.fail('no code');
     const { accessToken } = attacked.held(code, await attacked.exchange(C3, code));
     expect(await attacked.introspect(accessToken)).toMatchObject({ username: 'amira' });
   });
@@ -292,8 +292,8 @@ describe('a request that awaits consent', () => {
       expect(location).toContain('bind=');
       attacked.clock.advanceSeconds(seconds);
       await victim.open(location);
-      expect(isConsent(victim.shown)).toBe(isRequested);
-      expect(victim.shown.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
+      expect(isConsent(victim.page)).toBe(isRequested);
+      expect(victim.page.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
     },
   );
 
@@ -306,12 +306,12 @@ describe('a request that awaits consent', () => {
       await patient.code(await patient.signedIn('amira'), C3);
       const browser = patient.browser();
       await browser.get(patient.authorizeUrl(C3));
-      const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+      const id = new URL(browser.page.location ?? '').searchParams.get('id') ?? '';
       patient.clock.advanceSeconds(seconds - 1);
       await patient.signedIn('amira', browser);
       await browser.open(`/authorize/${id}`);
-      expect(isConsent(browser.shown)).toBe(isRequested);
-      expect(browser.shown.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
+      expect(isConsent(browser.page)).toBe(isRequested);
+      expect(browser.page.location?.startsWith(C3.callback)).toBe(isRequested ? undefined : true);
     },
   );
 
@@ -328,7 +328,7 @@ describe('a request that awaits consent', () => {
       },
       { action: '/authorize' },
     );
-    const callback = new URL(browser.shown.location ?? '');
+    const callback = new URL(browser.page.location ?? '');
     expect(callback.origin + callback.pathname).toBe(C3.callback);
     expect(callback.searchParams.get('state')).toBe('st');
     const response = await attacked.exchange(C3, callback.searchParams.get('code') ?? '');
@@ -363,11 +363,11 @@ describe('a finished request (S-25)', () => {
 
   async function expectNothing(reader: Browser, grant: string, code: string, status: number): Promise<void> {
     for (const path of [...paths(grant, code), ...guesses(grant)]) {
-      const shown = await reader.get(path);
+      const page = await reader.get(path);
       const expected = path.startsWith('/authorize?') ? 400 : guesses(grant).includes(path) ? 404 : status;
-      expect([path, shown.status, shown.location]).toEqual([path, expected, undefined]);
-      expect(shown.body, path).not.toContain(code);
-      expect(JSON.stringify(shown.headers), path).not.toContain(code);
+      expect([path, page.status, page.location]).toEqual([path, expected, undefined]);
+      expect(page.body, path).not.toContain(code);
+      expect(JSON.stringify(page.headers), path).not.toContain(code);
     }
   }
 
@@ -376,10 +376,10 @@ describe('a finished request (S-25)', () => {
     async (response_mode) => {
       const browser = await attacked.signedIn('amira');
       await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', response_mode }));
-      const grant = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+      const grant = new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
       await browser.submit({ action: 'consent' }, { action: '/authorize' });
       if (response_mode === 'form_post') await browser.follow();
-      const { forms, location = ISSUER } = browser.shown;
+      const { forms, location = ISSUER } = browser.page;
       const { searchParams, hash } = new URL(location);
       const response = response_mode === 'fragment' ? new URLSearchParams(hash.slice(1)) : searchParams;
       const code = forms[0]?.inputs.get('code') ?? response.get('code') ?? expect.fail('no code');
@@ -396,7 +396,7 @@ describe('a finished request (S-25)', () => {
     const browser = await attacked.signedIn('amira');
     const grant = await requested(browser);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+    const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
     attacked.clock.advanceSeconds(8 * 86_400);
     await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
     await attacked.changingNothing(async () => {
@@ -410,9 +410,9 @@ describe('the admin scope (S-27)', () => {
   test.each(['urn:latchkey:admin', 'openid urn:mas:admin'])('%s is refused to an ordinary user', async (scope) => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C1, { scope }));
-    expect(browser.shown).toMatchObject({ status: 403, location: undefined });
-    const grant = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    expect(browser.page).toMatchObject({ status: 403, location: undefined });
+    const grant = new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await attacked.changingNothing(async () => {
       const forced = new URLSearchParams({ csrf, grant_id: grant, action: 'consent' });
       expect(await browser.post('/authorize', forced)).toMatchObject({ status: 403, location: undefined });
@@ -434,6 +434,6 @@ describe('the admin scope (S-27)', () => {
 /** Opens a request without prior consent. @returns the pending grant of the current page */
 async function requested(browser: Browser): Promise<string> {
   await browser.open(attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent' }));
-  expect(isConsent(browser.shown)).toBe(true);
-  return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+  expect(isConsent(browser.page)).toBe(true);
+  return new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
 }

@@ -102,7 +102,7 @@ describe('request bodies that never arrive (S-176)', () => {
           const browser = attacked.browser();
           await browser.get('/login');
           await browser.submit({ username: 'bruno', password: PASSWORD });
-          if (browser.shown.status !== 303) failed.push(`login ${browser.shown.status}`);
+          if (browser.page.status !== 303) failed.push(`login ${browser.page.status}`);
         }
         expect(failed).toEqual([]);
         expect([...attack.others]).toEqual([]);

@@ -50,7 +50,7 @@ const { secrets } = attacked;
 /** Records the cookies and CSRF tokens that a browser received. */
 function remember(browser: Browser): void {
   for (const value of browser.cookies.values()) if (value.length >= 2 * LEAST_LENGTH) secrets.add(value);
-  for (const { inputs } of browser.shown.forms) secrets.add(inputs.get('csrf') ?? '');
+  for (const { inputs } of browser.page.forms) secrets.add(inputs.get('csrf') ?? '');
 }
 
 function rememberTokens(response: RawResponse): RawResponse {
@@ -62,8 +62,8 @@ function rememberTokens(response: RawResponse): RawResponse {
 async function codeFrom(browser: Browser, address: string): Promise<string> {
   await browser.open(address);
   remember(browser);
-  if (isConsent(browser.shown)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? expect.fail('no code');
+  if (isConsent(browser.page)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? expect.fail('no code');
   secrets.add(code);
   return code;
 }
@@ -118,7 +118,7 @@ async function device(browser: Browser): Promise<void> {
   await browser.submit({ code: userCode });
   await browser.follow();
   remember(browser);
-  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.page.url).pathname });
   const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
   rememberTokens(await attacked.post('/oauth2/token', form, basic(C1)));
   // A request without a decision.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
 import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, P1, PN } from './attacked-service.ts';
@@ -46,31 +46,31 @@ async function poll(asking: AttackedClient, deviceCode: string, at?: TestService
   return await attacked.post('/oauth2/token', form, basic(asking), at);
 }
 
-async function enter(browser: Browser, userCode: string): Promise<Shown> {
+async function enter(browser: Browser, userCode: string): Promise<Page> {
   await browser.get('/link');
   await browser.submit({ code: userCode });
-  return browser.shown;
+  return browser.page;
 }
 
 /** Opens the confirmation page. @returns its path and CSRF token */
 async function openDevice(browser: Browser, userCode: string): Promise<{ path: string; csrf: string }> {
   await enter(browser, userCode);
   await browser.follow();
-  expect(browser.shown.status).toBe(200);
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
-  return { path: new URL(browser.shown.url).pathname, csrf };
+  expect(browser.page.status).toBe(200);
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  return { path: new URL(browser.page.url).pathname, csrf };
 }
 
 async function confirm(browser: Browser, userCode: string): Promise<void> {
   const { path } = await openDevice(browser, userCode);
   await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: path });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
 }
 
 async function refuse(browser: Browser, userCode: string): Promise<void> {
   const { path } = await openDevice(browser, userCode);
   await browser.submit({ action: 'reject' }, { action: path });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
 }
 
 function errorsOf(responses: readonly RawResponse[]): unknown[] {
@@ -84,10 +84,10 @@ describe('user codes (S-114)', () => {
     await attacker.get('/link');
     for (let count = 0; count < 10; count += 1) {
       await attacker.submit({ code: 'BBBB-BBBB' });
-      expect(attacker.shown.errorCodes).toEqual(['invalid_code']);
+      expect(attacker.page.errorCodes).toEqual(['invalid_code']);
     }
     await attacker.submit({ code: userCode });
-    expect([attacker.shown.status, attacker.shown.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
+    expect([attacker.page.status, attacker.page.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
     expect(attacked.service.logLines().some((line) => / WARN +device\.user_code /.test(line))).toBe(true);
     expect((await enter(attacked.browser(), userCode)).status, 'another address').toBe(303);
     attacked.clock.advanceSeconds(6);
@@ -111,7 +111,7 @@ describe('user codes (S-114)', () => {
   test('guessed in one burst over two instances: no more attempts than in sequence (S-89, S-114)', async () => {
     const browser = attacked.browser();
     await browser.get('/link');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers: [string, string][] = [FORM, ['Cookie', cookie], ['X-Forwarded-For', '203.0.113.99']];
     await attacked.withSecondInstance(async (second) => {
@@ -133,9 +133,9 @@ describe('user codes (S-114)', () => {
     attacked.clock.advanceSeconds(1201);
     const texts = new Set<string>();
     for (const code of ['BBBB-BBBB', expired.userCode, used.userCode]) {
-      const shown = await enter(attacked.browser(), code);
-      expect([shown.status, shown.errorCodes]).toEqual([200, ['invalid_code']]);
-      texts.add(shown.text);
+      const page = await enter(attacked.browser(), code);
+      expect([page.status, page.errorCodes]).toEqual([200, ['invalid_code']]);
+      texts.add(page.text);
     }
     expect(texts.size).toBe(1);
   });
@@ -282,7 +282,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     const { path } = await openDevice(browser, userCode);
     const warning = 'Continue only if you have it in your hands';
     for (const shown of [userCode, 'Client C1', 'Website app.example', 'just now', '198.18.', warning]) {
-      expect(browser.shown.text).toContain(shown);
+      expect(browser.page.text).toContain(shown);
     }
     await attacked.changingNothing(async () => {
       await browser.get(`${path}?action=consent&confirm_device=on`);
@@ -297,7 +297,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
     ] as const) {
       const browser = await attacked.signedIn('amira');
       await openDevice(browser, textMember(await requestCodes(asking), 'user_code'));
-      expect(browser.shown.text).toContain(shown);
+      expect(browser.page.text).toContain(shown);
     }
   });
 
@@ -308,20 +308,20 @@ describe('decisions (S-100, S-116, S-117)', () => {
     const victim = await attacked.signedIn('amira');
     attacked.clock.advanceSeconds(180);
     const { path, csrf } = await openDevice(victim, userCode);
-    for (const shown of ['Firefox', 'Linux', '3 minutes ago']) expect(victim.shown.text).toContain(shown);
+    for (const shown of ['Firefox', 'Linux', '3 minutes ago']) expect(victim.page.text).toContain(shown);
     const response = { action: 'consent', confirm_device: 'on' };
     const stranger = attacked.browser();
     await enter(stranger, userCode);
     await attacked.changingNothing(async () => {
       for (const wrong of ['', 'x', csrf.slice(1)]) {
         await victim.post(path, new URLSearchParams({ ...response, csrf: wrong }));
-        expect(victim.shown).toMatchObject({ status: 403, location: undefined });
+        expect(victim.page).toMatchObject({ status: 403, location: undefined });
       }
       // The code was entered in this browser too, but it has no session.
       await stranger.get(path);
-      expect(new URL(stranger.shown.location ?? '').pathname).toBe('/login');
+      expect(new URL(stranger.page.location ?? '').pathname).toBe('/login');
       await stranger.post(path, new URLSearchParams({ ...response, csrf }));
-      expect(stranger.shown.status === 403 || stranger.shown.location?.includes('/login')).toBe(true);
+      expect(stranger.page.status === 403 || stranger.page.location?.includes('/login')).toBe(true);
     });
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);
   });
@@ -332,12 +332,12 @@ describe('decisions (S-100, S-116, S-117)', () => {
     for (const username of ['amira', 'bruno']) {
       const other = await attacked.signedIn(username);
       await other.get('/link');
-      const csrf = other.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+      const csrf = other.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
       for (const action of ['consent', 'reject']) {
         await attacked.changingNothing(async () => {
           await other.post(path, new URLSearchParams({ csrf, action, confirm_device: 'on' }));
         });
-        expect(other.shown.status).toBe(404);
+        expect(other.page.status).toBe(404);
       }
     }
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);

@@ -49,7 +49,7 @@ describe.each([
     });
     await browser.open(`/authorize?${query}`);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+    const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
     const forAdmin = {
       grant_type: 'client_credentials',
       scope: 'urn:mas:admin',

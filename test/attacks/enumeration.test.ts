@@ -1,6 +1,6 @@
 /** Security 4.9: finding out which accounts and records exist. */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Shown } from '../support/browser.ts';
+import type { Page } from '../support/browser.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { hashes } from '../support/counted-argon2.ts';
 import { median } from '../support/measuring.ts';
@@ -79,7 +79,7 @@ describe('signing in with a wrong password', () => {
         const before = process.cpuUsage();
         await browser.submit({ username, password: 'wrong' });
         const { user, system } = process.cpuUsage(before);
-        expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+        expect(browser.page.errorCodes).toEqual(['invalid_credentials']);
         taken.push((user + system) / 1000);
       }
     }
@@ -114,9 +114,9 @@ describe('record identifiers (S-83)', () => {
     for (const path of ['/authorize/', '/consent/']) {
       const responses = [];
       for (const id of [UNKNOWN_ID, C1.id, 'x', `${UNKNOWN_ID}0`, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) {
-        const shown = await reader.get(path + id);
-        expect([id, shown.status]).toEqual([id, 404]);
-        responses.push(comparable(shown));
+        const page = await reader.get(path + id);
+        expect([id, page.status]).toEqual([id, 404]);
+        responses.push(comparable(page));
       }
       for (const response of responses) expect(response).toEqual(responses[0]);
     }
@@ -125,18 +125,18 @@ describe('record identifiers (S-83)', () => {
   test('of another user’s finished or expired request reveal no name and cause no redirect', async () => {
     const owner = await attacked.signedIn('amira');
     await owner.open(attacked.authorizeUrl(C1, { prompt: 'consent', login_hint: 'amira' }));
-    const finished = new URL(owner.shown.url).pathname.split('/').at(-1);
+    const finished = new URL(owner.page.url).pathname.split('/').at(-1);
     await owner.submit({ action: 'consent' }, { action: '/authorize' });
     await owner.open(attacked.authorizeUrl(C1, { prompt: 'consent', state: 'of-amira' }));
-    const expired = new URL(owner.shown.url).pathname.split('/').at(-1);
+    const expired = new URL(owner.page.url).pathname.split('/').at(-1);
     attacked.clock.advanceSeconds(3601);
     const readers = [attacked.browser(), await attacked.signedIn('bruno')];
     for (const reader of readers) {
       for (const path of ['/authorize/', '/consent/']) {
         expect(await reader.get(path + finished)).toMatchObject({ status: 409, location: undefined });
-        expect(reader.shown.body).not.toContain('amira');
+        expect(reader.page.body).not.toContain('amira');
         expect(await reader.get(path + expired)).toMatchObject({ status: 410, location: undefined });
-        expect(reader.shown.text).not.toContain('amira');
+        expect(reader.page.text).not.toContain('amira');
       }
     }
   });
@@ -155,8 +155,8 @@ test('webfinger answers the same for existing and unknown accounts (S-86)', asyn
 });
 
 /** Returns the comparable parts of a response: all except dates, sealed values and request IDs. */
-function comparable(shown: Shown) {
-  const { date: _date, 'set-cookie': cookies, 'content-length': _length, ...headers } = shown.headers;
-  const body = shown.body.replaceAll(/(GET|POST)-\d+/g, 'ID').replaceAll(/name="csrf" value="[^"]*"/g, 'CSRF');
-  return { status: shown.status, headers, cookies: cookies?.map((line) => line.split('=')[0]), body };
+function comparable(page: Page) {
+  const { date: _date, 'set-cookie': cookies, 'content-length': _length, ...headers } = page.headers;
+  const body = page.body.replaceAll(/(GET|POST)-\d+/g, 'ID').replaceAll(/name="csrf" value="[^"]*"/g, 'CSRF');
+  return { status: page.status, headers, cookies: cookies?.map((line) => line.split('=')[0]), body };
 }

@@ -232,6 +232,6 @@ test('a password of 1,025 bytes is rejected without hashing, even behind a proxy
   await browser.get('/login');
   const hashed = hashes.started.length;
   await browser.submit({ username: 'amira', password: `${PASSWORD}${'é'.repeat(600)}` });
-  expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+  expect(browser.page.errorCodes).toEqual(['invalid_credentials']);
   expect(hashes.started.length).toBe(hashed);
 });

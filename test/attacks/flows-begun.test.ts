@@ -1,6 +1,6 @@
 /** Security 4.10, S-95: thousands of flows that one address starts and never finishes. */
 import { describe, expect, test } from 'vitest';
-import type { Shown } from '../support/browser.ts';
+import type { Page } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
 import { type AttackedClient, attackedService, C1, CHALLENGE, CP, P1, PN } from './attacked-service.ts';
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 120_000;
 /** Uses the default limits. The limits of `attackedService` are generous. */
 const attacked = attackedService({ rate_limiting: {} }, { arePasswordsChosen: true });
 
-function counted(responses: readonly Shown[]): Record<number, number> {
+function counted(responses: readonly Page[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -142,7 +142,7 @@ describe('1,000 registrations from one address (S-95)', () => {
     });
     const browser = attacked.browser({ address });
     await browser.get('/register/password');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
     const responses = [];
     for (let count = 0; count < STARTS; count += 1) {
       const fields = { csrf, username: `someone-${count}`, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };

@@ -44,8 +44,8 @@ describe('a forged form (S-57)', () => {
     const csrf = await token(browser);
     await attacked.changingNothing(async () => {
       for (const path of pagePaths('POST')) {
-        const shown = await browser.post(path, fieldsOf(path, grant, csrf), headers);
-        expect([path, shown.status, shown.errorCodes]).toEqual([path, 403, ['cross_site_request']]);
+        const page = await browser.post(path, fieldsOf(path, grant, csrf), headers);
+        expect([path, page.status, page.errorCodes]).toEqual([path, 403, ['cross_site_request']]);
       }
     });
   });
@@ -53,7 +53,7 @@ describe('a forged form (S-57)', () => {
   test('with a token that is missing, empty, in the query, of another browser or older than the sign-in: 403', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
-    const stale = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const stale = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await attacked.signedIn('amira', browser);
     const grant = await waitingGrant(browser);
     const own = await token(browser);
@@ -61,11 +61,11 @@ describe('a forged form (S-57)', () => {
     await attacked.changingNothing(async () => {
       for (const path of pagePaths('POST')) {
         for (const csrf of [undefined, '', foreign, stale, own.slice(1), `${own}x`, own.toLowerCase()]) {
-          const shown = await browser.post(path, fieldsOf(path, grant, csrf));
+          const page = await browser.post(path, fieldsOf(path, grant, csrf));
           // A signed-in user who submits an earlier sign-in form continues with the current session.
           const isGoingOn = path === '/login' && csrf !== undefined && csrf !== '';
-          expect([path, csrf, shown.status === 403]).toEqual([path, csrf, !isGoingOn]);
-          if (isGoingOn) expect([200, 303]).toContain(shown.status);
+          expect([path, csrf, page.status === 403]).toEqual([path, csrf, !isGoingOn]);
+          if (isGoingOn) expect([200, 303]).toContain(page.status);
         }
         const query = `${path}?csrf=${own}`;
         expect((await browser.post(query, fieldsOf(path, grant, undefined))).status, query).toBe(403);
@@ -82,11 +82,11 @@ describe('a forged form (S-57)', () => {
       for (const path of pagePaths('POST')) {
         const { cookies } = browser;
         const kept = new Map(cookies);
-        const shown = await browser.post(path, fieldsOf(path, grant, csrf));
+        const page = await browser.post(path, fieldsOf(path, grant, csrf));
         // Users who are signed in, or have no second factor, are redirected away from pages that do not apply to them.
         const mayRedirect = ['/register', '/recover', '/login/', '/reauth/'].some((start) => path.startsWith(start));
-        const isShown = mayRedirect || shown.location === undefined;
-        expect([path, shown.status, isShown]).toEqual([path, expect.toBeOneOf([200, 303, 404, 405, 410]), true]);
+        const isShown = mayRedirect || page.location === undefined;
+        expect([path, page.status, isShown]).toEqual([path, expect.toBeOneOf([200, 303, 404, 405, 410]), true]);
         // Restores the expired cookie for each form, instead of the fresh one from the previous page.
         for (const [name, value] of kept) cookies.set(name, value);
       }
@@ -101,8 +101,8 @@ describe('a forged form (S-57)', () => {
       const csrf = await token(browser);
       await attacked.changingNothing(async () => {
         for (const path of pagePaths('POST')) {
-          const shown = await browser.post(path, fieldsOf(path, grant, csrf), { 'content-type': type });
-          expect([path, shown.status]).toEqual([path, 415]);
+          const page = await browser.post(path, fieldsOf(path, grant, csrf), { 'content-type': type });
+          expect([path, page.status]).toEqual([path, 415]);
         }
       });
     },
@@ -111,11 +111,11 @@ describe('a forged form (S-57)', () => {
   test('signing a victim in as the attacker fails: the form must come from the victim’s own browser (S-59)', async () => {
     const attacker = attacked.browser();
     await attacker.get('/login');
-    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = attacker.page.forms[0]?.inputs.get('csrf') ?? '';
     const victim = attacked.browser();
     const fields = new URLSearchParams({ csrf, username: 'bruno', password: PASSWORD });
     await victim.post('/login', fields, { 'sec-fetch-site': undefined, origin: undefined });
-    expect(victim.shown.status).toBe(403);
+    expect(victim.page.status).toBe(403);
     expect(victim.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 });
@@ -162,9 +162,9 @@ describe('planted cookies (S-62)', () => {
     const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
     const planted = `__Host-latchkey_session=${attacker.cookies.get('__Host-latchkey_session')}`;
     for (const cookie of [`${own}; ${planted}`, `${planted}; ${own}`]) {
-      const shown = await victim.get('/', { cookie });
-      expect(shown.status).toBe(200);
-      expect(shown.text).not.toMatch(/amira|bruno/);
+      const page = await victim.get('/', { cookie });
+      expect(page.status).toBe(200);
+      expect(page.text).not.toMatch(/amira|bruno/);
     }
     expect((await victim.get('/', { cookie: `${own}; __Host-latchkey_session=garbage` })).text).toContain('amira');
   });
@@ -173,12 +173,12 @@ describe('planted cookies (S-62)', () => {
     const victim = await attacked.signedIn('amira');
     const attacker = attacked.browser();
     await attacker.get('/login');
-    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = attacker.page.forms[0]?.inputs.get('csrf') ?? '';
     const session = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
     const cookie = `${session}; __Host-latchkey_csrf=${attacker.cookies.get('__Host-latchkey_csrf')}`;
     await attacked.changingNothing(async () => {
-      const shown = await victim.post('/logout', new URLSearchParams({ csrf }), { cookie });
-      expect(shown).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
+      const page = await victim.post('/logout', new URLSearchParams({ csrf }), { cookie });
+      expect(page).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
     });
   });
 
@@ -214,10 +214,10 @@ describe('a tampered cookie (S-63)', () => {
       (text) => `__Host-latchkey_session=${text}`,
     );
     for (const cookie of [...broken, ...swapped, ...garbage]) {
-      const shown = await browser.get('/', { cookie });
-      expect([shown.status, shown.text.includes('amira')], cookie).toEqual([200, false]);
+      const page = await browser.get('/', { cookie });
+      expect([page.status, page.text.includes('amira')], cookie).toEqual([200, false]);
       if (cookie.startsWith('__Host-latchkey_session=')) {
-        const cleared = shown.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_session='));
+        const cleared = page.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_session='));
         expect(cleared, cookie).toMatch(/^__Host-latchkey_session=; .*Max-Age=0$/);
       }
     }
@@ -227,10 +227,10 @@ describe('a tampered cookie (S-63)', () => {
 
   test('the known-browser cookie of another user does not open a session', async () => {
     const one = await attacked.signedIn('amira');
-    const shown = await attacked.browser().get('/', {
+    const page = await attacked.browser().get('/', {
       cookie: `__Host-latchkey_known=${one.cookies.get('__Host-latchkey_known')}; __Host-latchkey_session=${one.cookies.get('__Host-latchkey_known')}`,
     });
-    expect(shown.text).not.toContain('amira');
+    expect(page.text).not.toContain('amira');
   });
 });
 
@@ -264,7 +264,7 @@ describe('confirming the password', () => {
     const owner = await attacked.signedIn('amira');
     const copy = `__Host-latchkey_session=${owner.cookies.get('__Host-latchkey_session')}`;
     await confirm(owner, PASSWORD);
-    expect(owner.shown.status).toBe(303);
+    expect(owner.page.status).toBe(303);
     attacked.clock.advanceSeconds(31);
     expect((await attacked.browser().get('/', { cookie: copy })).text).not.toContain('amira');
     expect((await owner.get('/')).text).toContain('amira');
@@ -274,10 +274,10 @@ describe('confirming the password', () => {
     const thief = await attacked.signedIn('amira');
     const cookie = `__Host-latchkey_session=${thief.cookies.get('__Host-latchkey_session')}`;
     for (let count = 0; count < 4; count += 1) await confirm(thief, 'guess');
-    expect(thief.shown.errorCodes).toEqual(['invalid_credentials']);
+    expect(thief.page.errorCodes).toEqual(['invalid_credentials']);
     expect((await thief.get('/')).text).toContain('amira');
     await confirm(thief, 'guess');
-    expect(thief.shown.errorCodes).not.toContain('invalid_credentials');
+    expect(thief.page.errorCodes).not.toContain('invalid_credentials');
     expect(await attacked.count("user_sessions where finish_reason = 'too_many_reauths'")).toBe(1);
     expect((await attacked.browser().get('/reauth', { cookie })).forms.map(({ action }) => action)).not.toContain(
       '/reauth',
@@ -294,11 +294,11 @@ describe('confirming the password', () => {
 test('signing out in one tab invalidates the form in the other, and its pages are not cached (S-65)', async () => {
   const browser = await attacked.signedIn('amira');
   await waitingGrant(browser);
-  expect(browser.shown.headers['cache-control']).toBe('no-store');
-  const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+  expect(browser.page.headers['cache-control']).toBe('no-store');
+  const form = browser.page.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
   const consent = new URLSearchParams([...form.inputs, ['action', 'consent']]);
   await browser.get('/');
-  expect(browser.shown.headers['cache-control']).toBe('no-store');
+  expect(browser.page.headers['cache-control']).toBe('no-store');
   await browser.submit({}, { action: '/logout' });
   await attacked.changingNothing(async () => {
     expect((await browser.post('/authorize', consent)).status).toBe(403);
@@ -400,8 +400,8 @@ test('an altered ID token is not accepted as a hint (S-36)', async () => {
   const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
   await attacked.changingNothing(async () => {
     for (const text of [`${head}.${altered}.${signature}`, `${unsigned}.${body}.`, `${head}.${body}.`, body]) {
-      const shown = await browser.get(`/oauth2/logout?${new URLSearchParams({ id_token_hint: text })}`);
-      expect([shown.status, shown.location]).toEqual([400, undefined]);
+      const page = await browser.get(`/oauth2/logout?${new URLSearchParams({ id_token_hint: text })}`);
+      expect([page.status, page.location]).toEqual([400, undefined]);
     }
   });
 });
@@ -414,13 +414,13 @@ function setCookies(response: RawResponse): readonly string[] {
 /** Opens a consent page and leaves it pending. @returns its grant */
 async function waitingGrant(browser: Browser): Promise<string> {
   await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
-  return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+  return new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
 }
 
 /** Returns the CSRF token of the signed-in user. */
 async function token(browser: Browser): Promise<string> {
   await browser.get('/');
-  return browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  return browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
 }
 
 function fieldsOf(path: string, grant: string, csrf: string | undefined): URLSearchParams {

@@ -26,7 +26,7 @@ const attacked = attackedService(SETTINGS, { arePasswordsChosen: true });
 async function guess(browser: Browser, username: string, password = 'guess'): Promise<string | undefined> {
   await browser.get('/login');
   await browser.submit({ username, password });
-  return browser.shown.errorCodes[0];
+  return browser.page.errorCodes[0];
 }
 
 /** Makes one guess through the chat client endpoint, from a new address. */
@@ -59,17 +59,17 @@ describe("guessing one account's password (S-87)", () => {
     session.cookies.delete('__Host-latchkey_known');
     for (let count = spellings.length; count < ACCOUNT_TRIES; count += 1) {
       await session.get('/reauth');
-      const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+      const form = session.page.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
       await session.submit({ password: 'guess' }, { action: form.action });
-      expect(session.shown.errorCodes).toEqual(['invalid_credentials']);
+      expect(session.page.errorCodes).toEqual(['invalid_credentials']);
     }
     for (const username of spellings) {
       expect(await guess(attacked.browser(), username, PASSWORD), username).toBe('rate_limit_exceeded');
     }
     await session.get('/reauth');
-    const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+    const form = session.page.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
     await session.submit({ password: PASSWORD }, { action: form.action });
-    expect(session.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+    expect(session.page.errorCodes).toEqual(['rate_limit_exceeded']);
     const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD };
     expect(await changePassword(session, change)).toBe('RATE_LIMITED');
   });
@@ -133,8 +133,8 @@ describe("guessing one account's password (S-87)", () => {
       for (let count = 0; count < ACCOUNT_TRIES; count += 1) await guess(attacked.browser(), username);
       const refused = attacked.browser();
       expect(await guess(refused, username)).toBe('rate_limit_exceeded');
-      expect(refused.shown.status).toBe(200);
-      expect(refused.shown.text).toContain('wait');
+      expect(refused.page.status).toBe(200);
+      expect(refused.page.text).toContain('wait');
       // One statement that charges nothing, and no second one that would record a verified password.
       expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
     }
@@ -154,7 +154,7 @@ describe('a user whose account is under attack (S-88)', () => {
     expect((await attacked.refresh(C1, refreshToken)).status).toBe(200);
     await known.submit({}, { action: '/logout' });
     expect(await guess(known, 'adele', PASSWORD)).toBeUndefined();
-    expect(known.shown.status).toBe(303);
+    expect(known.page.status).toBe(303);
   });
 
   test('keeps using a chat client, which refreshes and signs out', async () => {
@@ -182,7 +182,7 @@ describe('a user whose account is under attack (S-88)', () => {
     for (let count = 0; count <= KNOWN_TRIES; count += 1) guesses.push(await guess(stolen, 'adele'));
     expect(guesses).toEqual([...new Array(KNOWN_TRIES).fill('invalid_credentials'), 'rate_limit_exceeded']);
     expect(await guess(own, 'adele', PASSWORD)).toBeUndefined();
-    expect(own.shown.status).toBe(303);
+    expect(own.page.status).toBe(303);
   });
 });
 
@@ -196,7 +196,7 @@ test('a burst of 100 guesses over two instances gets no more checks than the lim
     const codes = await Promise.all(
       browsers.map(async (browser) => {
         await browser.submit({ username: 'bruno', password: 'guess' });
-        return browser.shown.errorCodes[0];
+        return browser.page.errorCodes[0];
       }),
     );
     expect(new Set(codes)).toEqual(new Set(['invalid_credentials', 'rate_limit_exceeded']));

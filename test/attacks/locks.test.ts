@@ -75,9 +75,9 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     await attacked.code(browser, C1);
     const before = await issued();
     const held = await hold(change);
-    const shown = await held.commitDuring(browser.get(attacked.authorizeUrl(C1)));
+    const page = await held.commitDuring(browser.get(attacked.authorizeUrl(C1)));
     expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
-    expect(shown.location ?? '').not.toContain('code=');
+    expect(page.location ?? '').not.toContain('code=');
   });
 
   test('of the creation of a code, by the consent page button: stores none', async () => {
@@ -85,9 +85,9 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
     const before = await issued();
     const held = await hold(change);
-    const shown = await held.commitDuring(browser.submit({ action: 'consent' }, { action: '/authorize' }));
+    const page = await held.commitDuring(browser.submit({ action: 'consent' }, { action: '/authorize' }));
     expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
-    expect(shown.location ?? '').not.toContain('code=');
+    expect(page.location ?? '').not.toContain('code=');
   });
 });
 
@@ -99,9 +99,9 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])(
       await browser.open(ssoPath('https://chat.example/'));
       const before = await issued();
       const held = await hold(change);
-      const shown = await held.commitDuring(agreeToSso(browser));
+      const page = await held.commitDuring(agreeToSso(browser));
       expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
-      expect(shown).toMatchObject({ status: 200, location: undefined });
+      expect(page).toMatchObject({ status: 200, location: undefined });
     });
 
     test('of the exchange of its token: the client gets no session, and the token is not used up', async () => {
@@ -163,9 +163,9 @@ describe('a change of the account that commits in the middle (S-102)', () => {
     await browser.get('/login');
     const before = await issued();
     const held = await hold(change);
-    const shown = await held.commitDuring(browser.submit({ username: 'amira', password: PASSWORD }));
+    const page = await held.commitDuring(browser.submit({ username: 'amira', password: PASSWORD }));
     expect(await issued()).toEqual(before);
-    expect(shown).toMatchObject({ status: 200, location: undefined });
+    expect(page).toMatchObject({ status: 200, location: undefined });
   });
 
   test.each(ACCOUNT_CHANGES)(

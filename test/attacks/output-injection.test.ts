@@ -28,9 +28,9 @@ const SENDABLE = HOSTILE_TEXTS.filter((text) => text.length < 1000 && !text.incl
 describe('hostile text is escaped on pages (S-74)', () => {
   test.each(SENDABLE)('%.40j in the query of the sign-in page', async (text) => {
     const query = new URLSearchParams({ login_hint: text, ui_locales: text, kind: text, error: text, message: text });
-    const shown = await attacked.browser().get(`/login?${query}`, { 'user-agent': 'x', accept: 'text/html' });
-    expect(shown.status).toBe(200);
-    expectCleanPage(shown.body);
+    const page = await attacked.browser().get(`/login?${query}`, { 'user-agent': 'x', accept: 'text/html' });
+    expect(page.status).toBe(200);
+    expectCleanPage(page.body);
   });
 
   test.each(SENDABLE)('%.40j in every parameter of an authorization request', async (text) => {
@@ -44,8 +44,8 @@ describe('hostile text is escaped on pages (S-74)', () => {
       { client_id: text },
     ]) {
       await browser.open(attacked.authorizeUrl(C1, { ...fields, prompt: 'consent', ...more }));
-      if (browser.shown.location === undefined) expectCleanPage(browser.shown.body);
-      else expect(browser.shown.location.startsWith(C1.callback)).toBe(true);
+      if (browser.page.location === undefined) expectCleanPage(browser.page.body);
+      else expect(browser.page.location.startsWith(C1.callback)).toBe(true);
     }
   });
 
@@ -70,16 +70,16 @@ describe('hostile text is escaped on pages (S-74)', () => {
       const scope = 'openid urn:chat:client:api:* urn:chat:client:device:AAAAAAAAAA<svg>';
       for (const fields of [{}, { scope: 'openid email profile' }, { scope }]) {
         await browser.open(attacked.authorizeUrl(asking, { prompt: 'consent', ...fields }));
-        if (browser.shown.location !== undefined) continue;
-        expectCleanPage(browser.shown.body);
-        expect(browser.shown.body).not.toContain('\u202E');
-        expect(browser.shown.text).toContain('<svg onload=alert(1)>');
-        expect(browser.shown.text, 'the host is shown next to the name').toContain('hostile.example');
+        if (browser.page.location !== undefined) continue;
+        expectCleanPage(browser.page.body);
+        expect(browser.page.body).not.toContain('\u202E');
+        expect(browser.page.text).toContain('<svg onload=alert(1)>');
+        expect(browser.page.text, 'the host is shown next to the name').toContain('hostile.example');
       }
       await browser.get('/reauth');
-      expectCleanPage(browser.shown.body);
+      expectCleanPage(browser.page.body);
       await browser.get('/');
-      expectCleanPage(browser.shown.body);
+      expectCleanPage(browser.page.body);
     } finally {
       await attacked.change("update users set display_name = null where username = 'amira'");
     }

@@ -118,10 +118,10 @@ describe('path identifiers (S-158)', () => {
   test('a valid one matches in either case as one record', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
-    const id = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+    const id = new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
     await browser.get(`/consent/${id.toLowerCase()}`);
-    expect(isConsent(browser.shown)).toBe(true);
-    expect(browser.shown.forms.find(({ action }) => action === '/authorize')?.inputs.get('grant_id')).toBe(id);
+    expect(isConsent(browser.page)).toBe(true);
+    expect(browser.page.forms.find(({ action }) => action === '/authorize')?.inputs.get('grant_id')).toBe(id);
     expect(toUuid(parseId(id.toLowerCase()) ?? expect.fail('no id'))).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
@@ -275,7 +275,7 @@ test('SQL in a field is treated as text (S-162)', async () => {
     await browser.get('/login');
     await attacked.changingNothing(async () => {
       await browser.submit({ username: text, password: text });
-      expect([text, browser.shown.errorCodes]).toEqual([text, ['invalid_credentials']]);
+      expect([text, browser.page.errorCodes]).toEqual([text, ['invalid_credentials']]);
       const form = { grant_type: 'refresh_token', refresh_token: text, scope: text, resource: text };
       expect((await attacked.post('/oauth2/token', form, basic(C1))).status).toBe(400);
       expect(await attacked.introspect(text)).toEqual({ active: false });

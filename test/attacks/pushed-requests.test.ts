@@ -1,7 +1,7 @@
 /** Security 4.1: pushed authorization requests (RFC 9126). */
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
-import type { Shown } from '../support/browser.ts';
+import type { Page } from '../support/browser.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, CHALLENGE, ISSUER, P1 } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
 import { jsonOf, type RawResponse, textMember } from './raw-http.ts';
@@ -26,9 +26,9 @@ function using(asking: AttackedClient, requestUri: string, fields: Readonly<Reco
   return `/authorize?${new URLSearchParams({ client_id: asking.id, request_uri: requestUri, ...fields })}`;
 }
 
-function expectPage(shown: Shown): void {
-  expect(shown).toMatchObject({ status: 400, location: undefined });
-  expect(shown.text).toContain('invalid_request_uri');
+function expectPage(page: Page): void {
+  expect(page).toMatchObject({ status: 400, location: undefined });
+  expect(page.text).toContain('invalid_request_uri');
 }
 
 describe('a pushed request (S-12)', () => {
@@ -38,15 +38,15 @@ describe('a pushed request (S-12)', () => {
     const uri = await pushed(C1);
     const before = await attacked.count('oauth2_authorization_grants');
     await attacked.withSecondInstance(async (second) => {
-      const shown = await Promise.all(
+      const pages = await Promise.all(
         Array.from({ length: 300 }, async (_, index) => {
           const at = index % 2 === 0 ? attacked.service : second;
           return await attacked.browser({ at }).get(using(C1, uri));
         }),
       );
       const [winners, losers] = [
-        shown.filter(({ status }) => status === 303),
-        shown.filter((one) => one.status !== 303),
+        pages.filter(({ status }) => status === 303),
+        pages.filter((one) => one.status !== 303),
       ];
       expect(winners).toHaveLength(1);
       expect(new URL(winners[0]?.location ?? '').pathname).toBe('/login');
@@ -79,13 +79,13 @@ describe('a pushed request (S-12)', () => {
     const uri = await pushed(C1);
     const browser = await attacked.signedIn('amira');
     await browser.open(using(C1, uri));
-    if (browser.shown.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? expect.fail('no code');
+    if (browser.page.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? expect.fail('no code');
     attacked.secrets.add(code);
     await attacked.changingNothing(async () => {
       await browser.open(using(C1, uri));
-      expect(browser.shown).toMatchObject({ status: 409, location: undefined });
-      expect(browser.shown.body).not.toContain(code);
+      expect(browser.page).toMatchObject({ status: 409, location: undefined });
+      expect(browser.page.body).not.toContain(code);
       expectPage(await attacked.browser().get(using(C1, uri)));
       const [, query] = using(C1, uri).split('?');
       expectPage(await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined }));
@@ -117,8 +117,8 @@ describe('a pushed request (S-12)', () => {
     const fields = { state: 'outside', scope: 'openid email', redirect_uri: 'https://evil.example/', nonce: 'n' };
     const browser = await attacked.signedIn('amira');
     await browser.open(using(C1, uri, { ...fields, response_mode: 'fragment', prompt: 'none' }));
-    if (browser.shown.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const { origin, searchParams, hash } = new URL(browser.shown.location ?? '');
+    if (browser.page.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const { origin, searchParams, hash } = new URL(browser.page.location ?? '');
     expect([origin, searchParams.get('state'), searchParams.get('iss'), hash]).toEqual([
       'https://app.example',
       'inside',
@@ -163,8 +163,8 @@ describe('a pushed request (S-12)', () => {
   test('refused by the limit of unfinished requests at one address is not used up (S-12, S-179)', async () => {
     const address = attacked.newAddress();
     for (let count = 0; count < 100; count += 1) {
-      const shown = await attacked.browser({ address }).get(attacked.authorizeUrl(C1));
-      expect(shown.status).toBe(303);
+      const page = await attacked.browser({ address }).get(attacked.authorizeUrl(C1));
+      expect(page.status).toBe(303);
     }
     const uri = await pushed(C1);
     expect((await attacked.browser({ address }).get(using(C1, uri))).status).toBe(429);

@@ -13,7 +13,7 @@ describe('deciding one request 40 times at once over two instances (S-100)', () 
   test.each(['consent', 'cancel', 'both'])('%s: the client gets one answer', async (kind) => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', state: kind }));
-    const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+    const form = browser.page.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
     await attacked.withSecondInstance(async (second: TestService) => {
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const responses = await Promise.all(
@@ -56,9 +56,9 @@ describe('a lock that commits during a request (S-102)', () => {
     await expect.poll(async () => await attacked.count('rate_limits'), { interval: 5 }).toBeGreaterThan(charged);
     await lock('bruno');
     try {
-      const shown = await signingIn;
-      expect(shown).toMatchObject({ status: 200, location: undefined });
-      expect(shown.text).toContain('Account locked');
+      const page = await signingIn;
+      expect(page).toMatchObject({ status: 200, location: undefined });
+      expect(page.text).toContain('Account locked');
       expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
       expect(await sessionsOf('bruno')).toBe(0);
     } finally {

@@ -1,7 +1,7 @@
 /** Security 4.14: taking over an account through its recovery. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, recoverPassword } from '../support/account-operations.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import { startMails } from '../support/mails.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
 import { attackedService, ISSUER, PASSWORD } from './attacked-service.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await mails.stop());
 
-async function begin(email: string, browser: Browser = attacked.browser()): Promise<Shown> {
+async function begin(email: string, browser: Browser = attacked.browser()): Promise<Page> {
   await browser.get('/recover');
   return await browser.submit({ email }, { action: '/recover' });
 }
@@ -40,7 +40,7 @@ const KINDS = ['amira@mail.example', 'absent@mail.example', 'lena@mail.example',
 
 describe('discovering whether an address is known (S-81)', () => {
   /** Returns everything that an observer sees, and the cost of the request, without values that differ each time. */
-  function seen({ status, headers, body }: Shown) {
+  function seen({ status, headers, body }: Page) {
     const { date: _, 'set-cookie': cookies = [], ...others } = headers;
     const lengths = cookies.map((cookie) => cookie.replace(/=[^;]*/, ({ length }) => `=${length}`));
     const { queries, fetched, requester } = attacked.service.requestLines().at(-1) ?? expect.fail('no line');
@@ -67,7 +67,7 @@ describe('discovering whether an address is known (S-81)', () => {
       const lines = attacked.service.logLines().length;
       const before = await attacked.tableStates();
       const responses = [seen(await begin(email, browser)), seen(await browser.follow())];
-      const { pathname } = new URL(browser.shown.url);
+      const { pathname } = new URL(browser.page.url);
       responses.push(seen(await browser.submit({}, { action: pathname })), seen(await browser.follow()));
       const written = attacked.service.logLines().slice(lines);
       const events = written.map((line) => line.split(' ')[2]);
@@ -180,7 +180,7 @@ describe('records of other browsers (S-83)', () => {
     for (const id of [location.slice(-26), '01JD3Q5Z8W2N4K6M7P9R0S1T00', 'x', '../../etc/passwd']) {
       const { body, status } = await stranger.get(`/recover/progress/${encodeURIComponent(id)}`);
       expect([id, status, body]).toEqual([id, 303, '']);
-      expect(stranger.shown.location).toBe(`${ISSUER}recover`);
+      expect(stranger.page.location).toBe(`${ISSUER}recover`);
     }
   });
 });

@@ -30,13 +30,13 @@ describe('the redirect after signing in or reauthenticating (S-69)', () => {
   test.each(QUERIES)('?%s never leaves the site', async (query) => {
     const browser = await attacked.signedIn('amira');
     await browser.get(`/login?${query}`);
-    expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
+    expect([browser.page.status, browser.page.location]).toEqual([303, expect.stringMatching(TARGET)]);
     await browser.get(`/reauth?${query}`);
-    expect(browser.shown.status).toBe(200);
-    await browser.submit({ password: PASSWORD }, { action: formPath(browser.shown.forms) });
-    expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
+    expect(browser.page.status).toBe(200);
+    await browser.submit({ password: PASSWORD }, { action: formPath(browser.page.forms) });
+    expect([browser.page.status, browser.page.location]).toEqual([303, expect.stringMatching(TARGET)]);
     await browser.get('/');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const signedOut = await browser.post('/logout', new URLSearchParams(`csrf=${csrf}&${decodeURI(query)}`));
     if (signedOut.location !== undefined) expect(signedOut.location.startsWith(ISSUER)).toBe(true);
   });

@@ -39,17 +39,17 @@ describe('a user at the session limit', () => {
     const browser = await newUser('anna', 1);
     const { accessToken } = await attacked.tokens(browser, C1);
     await browser.open(attacked.authorizeUrl(C1));
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
-    expect(browser.shown.text).toContain('Sign out of an app or device that you no longer use');
-    expect(browser.shown.body).toContain('href="/account/sessions"');
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
+    expect(browser.page.text).toContain('Sign out of an app or device that you no longer use');
+    expect(browser.page.body).toContain('href="/account/sessions"');
     expect(attacked.service.requestLines().at(-1)?.queries).toBe(1);
     expect(attacked.service.logLines().filter((line) => line.includes('the user has too many sessions'))).toHaveLength(
       1,
     );
-    const retry = / href="(\/authorize\/\w+)"/.exec(browser.shown.body)?.[1] ?? expect.fail('no way on');
+    const retry = / href="(\/authorize\/\w+)"/.exec(browser.page.body)?.[1] ?? expect.fail('no way on');
     await attacked.post('/oauth2/revoke', { token: accessToken }, basic(C1));
     await browser.open(retry);
-    expect(new URL(browser.shown.location ?? browser.shown.url).searchParams.get('code')).not.toBeNull();
+    expect(new URL(browser.page.location ?? browser.page.url).searchParams.get('code')).not.toBeNull();
   });
 
   test('cannot continue on an earlier consent page', async () => {
@@ -57,13 +57,13 @@ describe('a user at the session limit', () => {
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
     await attacked.tokens(await attacked.signedIn('berta'), C1);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
   });
 
   test('gets access_denied for a silent request', async () => {
     const browser = await newUser('carla', 2);
     await browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }));
-    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('access_denied');
+    expect(new URL(browser.page.location ?? '').searchParams.get('error')).toBe('access_denied');
   });
 
   test('may sign in again on a device that has a session', async () => {
@@ -72,7 +72,7 @@ describe('a user at the session limit', () => {
     await attacked.tokens(browser, C1, { scope: device('FIRSTDEVICE') });
     expect(await openSessions('doris')).toBe(2);
     await browser.open(attacked.authorizeUrl(C1, { scope: device('OTHERDEVICE') }));
-    expect(browser.shown.errorCodes).toEqual(['too-many-sessions']);
+    expect(browser.page.errorCodes).toEqual(['too-many-sessions']);
   });
 
   test('cannot approve a device, and an already approved device gets access_denied', async () => {
@@ -83,14 +83,14 @@ describe('a user at the session limit', () => {
     await browser.get('/link');
     await browser.submit({ code: String(codes['user_code']) });
     await browser.follow();
-    const action = new URL(browser.shown.url).pathname;
+    const action = new URL(browser.page.url).pathname;
     const { accessToken } = await attacked.tokens(await attacked.signedIn('edith'), C1);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action });
-    expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
+    expect(browser.page).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
     await attacked.post('/oauth2/revoke', { token: accessToken }, basic(C1));
     await browser.get(action);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
 
     const other = await attacked.tokens(await attacked.signedIn('edith'), C1);
     const poll = async () =>
@@ -168,8 +168,8 @@ test('a session without refresh tokens counts only while its access token is val
   const response = await attacked.exchange(C2, await attacked.code(browser, C2));
   attacked.secrets.add(textMember(response, 'access_token'));
   await browser.open(attacked.authorizeUrl(C2));
-  expect(browser.shown.errorCodes).toEqual(['too-many-sessions']);
+  expect(browser.page.errorCodes).toEqual(['too-many-sessions']);
   attacked.clock.advanceSeconds(301);
   await browser.open(attacked.authorizeUrl(C2));
-  expect(new URL(browser.shown.location ?? browser.shown.url).searchParams.get('code')).not.toBeNull();
+  expect(new URL(browser.page.location ?? browser.page.url).searchParams.get('code')).not.toBeNull();
 });

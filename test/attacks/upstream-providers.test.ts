@@ -126,7 +126,7 @@ function newBrowser(of = service): Browser {
 
 async function signIn(response?: PeerResponse, browser = newBrowser()) {
   await browser.get(`/upstream/authorize/${ID}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', response));
+  return await browser.get(peer.signIn(browser.page.location ?? '', response));
 }
 
 let users = 0;
@@ -148,11 +148,11 @@ describe('unusable provider metadata (S-109)', () => {
   test.each(DOCUMENTS.map(([name, make], index) => [name, make, index] as const))('%s', async (_, make, index) => {
     const path = `/${index}${DISCOVERY}`;
     peer.handlers.set(path, (_request, response) => make(`${peer.issuer}/${index}`)(response));
-    const shown = await newBrowser().get(`/upstream/authorize/${idOf(index)}?kind=change_password`);
-    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_unavailable'] });
-    expect(shown.body).toContain(`href="/upstream/authorize/${idOf(index)}?kind=change_password"`);
-    expect(shown.body).toContain('href="/login?kind=change_password"');
-    expect(shown.body).not.toContain('evil.example');
+    const page = await newBrowser().get(`/upstream/authorize/${idOf(index)}?kind=change_password`);
+    expect(page).toMatchObject({ status: 502, errorCodes: ['upstream_unavailable'] });
+    expect(page.body).toContain(`href="/upstream/authorize/${idOf(index)}?kind=change_password"`);
+    expect(page.body).toContain('href="/login?kind=change_password"');
+    expect(page.body).not.toContain('evil.example');
     expect(peer.count('/elsewhere')).toBe(0);
     const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
     expect(line).toContain(idOf(index));
@@ -196,10 +196,10 @@ describe('an invalid token endpoint response (S-109)', () => {
     ['a page', (response) => response.setHeader('content-type', 'text/html').end('<!doctype html>')],
   ])('%s', async (_, responder) => {
     peer.handlers.set('/token', (_request, response) => responder(response));
-    const shown = await signIn();
-    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    const page = await signIn();
+    expect(page).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
     // A provider's error description goes to the log, never to a page.
-    expect(shown.body).not.toContain('alert(1)');
+    expect(page.body).not.toContain('alert(1)');
   });
 
   test('that is too slow ends at the timeout, and the page says so', async () => {
@@ -210,7 +210,7 @@ describe('an invalid token endpoint response (S-109)', () => {
     for (const path of cases) peer.handlers.set(path, (_request, response) => slow(response));
     const shown = await Promise.all([
       newBrowser().get(`/upstream/authorize/${idOf(1)}`),
-      begun.get(peer.signIn(begun.shown.location ?? '')),
+      begun.get(peer.signIn(begun.page.location ?? '')),
       newBrowser().get('/login'),
     ]);
     expect(shown.map(({ status }) => status)).toEqual([502, 502, 200]);
@@ -283,8 +283,8 @@ describe('a provider key without an algorithm (S-108)', () => {
     const claims = { exp: Math.floor(Date.now() / 1000) + 3600 };
     expect((await signIn({ claims })).status).toBe(303);
     for (const other of ['PS256', 'RS512']) {
-      const shown = await signIn({ claims, sign: async (all) => await peer.sign(all, { alg: other }) });
-      expect(shown.errorCodes, other).toEqual(['upstream_invalid_response']);
+      const page = await signIn({ claims, sign: async (all) => await peer.sign(all, { alg: other }) });
+      expect(page.errorCodes, other).toEqual(['upstream_invalid_response']);
     }
   });
 });
@@ -337,9 +337,9 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
     const change = 'update users set display_name = display_name where id = $1::uuid';
     const held = await HeldChange.make(service.connectionString, change, [uuid]);
     const both = Promise.all(pages.map(({ browser, action }) => browser.submit({}, { action })));
-    const shown = await held.commitDuring(both, 2);
-    expect(shown.map(({ status }) => status).toSorted()).toEqual([200, 303]);
-    expect(shown.flatMap(({ errorCodes }) => errorCodes)).toEqual(['too_many_links']);
+    const loaded = await held.commitDuring(both, 2);
+    expect(loaded.map(({ status }) => status).toSorted()).toEqual([200, 303]);
+    expect(loaded.flatMap(({ errorCodes }) => errorCodes)).toEqual(['too_many_links']);
     const links = `select id from upstream_links where user_id = '${uuid}'`;
     expect(await sql(service.database, links)).toHaveLength(20);
   });
@@ -348,7 +348,7 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const browser = newBrowser();
       await browser.get(`/upstream/authorize/${ID}`);
-      const { pathname, search } = new URL(peer.signIn(browser.shown.location ?? ''));
+      const { pathname, search } = new URL(peer.signIn(browser.page.location ?? ''));
       const requests = peer.tokenRequests.length;
       const headers = { cookie: cookiesOf(browser) };
       const responses = await Promise.all(
@@ -368,7 +368,7 @@ describe('concurrent requests on two instances (S-100, S-106, S-110)', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const browser = newBrowser();
       await browser.get((await signIn({ claims: { sub } }, browser)).location ?? '');
-      const form = browser.shown.forms[0];
+      const form = browser.page.forms[0];
       const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
       const cookie = cookiesOf(browser);
       const responses = await Promise.all(

@@ -45,7 +45,7 @@ test('an account that has exhausted its work budget is refused on every route th
   const { accessToken } = await attacked.tokens(browser, C1);
   const targets = await targetsOf(browser);
   await browser.get('/');
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   await spendAll(cookie);
   const values = new Map<string, string | undefined>([
@@ -85,7 +85,7 @@ const QUERY = '{viewer{__typename}}';
 async function targetsOf(browser: Browser): Promise<Record<string, string>> {
   const targets: Record<string, string> = {};
   const note = (pattern: string): void => {
-    targets[pattern] = new URL(browser.shown.location ?? browser.shown.url).pathname;
+    targets[pattern] = new URL(browser.page.location ?? browser.page.url).pathname;
   };
   await browser.get(attacked.authorizeUrl(C1, { prompt: 'consent' }));
   note('/consent/:grant_id');

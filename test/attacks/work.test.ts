@@ -142,7 +142,7 @@ test('the most expensive request found for each route stays within a fixed cost'
 }, async () => {
   const browser = attacked.browser();
   await browser.get('/login');
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
   const cookie: [string, string] = [
     'Cookie',
     [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),

@@ -46,7 +46,7 @@ async function signIn(at = peer, response: PeerResponse = {}): Promise<number> {
   await browser.get(`/upstream/authorize/${at === peer ? ID : OTHER_ID}`);
   // After the end of this test, despite its clock offsets.
   const claims = { exp: Math.floor(Date.now() / 1000) + 86_400, ...response.claims };
-  return (await browser.get(at.signIn(browser.shown.location ?? '', { ...response, claims }))).status;
+  return (await browser.get(at.signIn(browser.page.location ?? '', { ...response, claims }))).status;
 }
 
 function breakOff(request: IncomingMessage): void {

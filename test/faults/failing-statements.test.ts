@@ -51,7 +51,7 @@ describe('a rate limit that cannot be checked', () => {
     const { headers, status } = await browser.submit({ username: 'amira', password: PASSWORD });
     expect([status, headers['retry-after']]).toEqual([503, '5']);
     await browser.get('/reauth');
-    expect(browser.shown.location).toContain('/login');
+    expect(browser.page.location).toContain('/login');
   });
 
   test('a wrong client secret: 503 with Retry-After; the right one needs no limit', async () => {

@@ -86,8 +86,8 @@ async function signInAndOut(): Promise<unknown> {
   const query = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
   await browser.open(`/authorize?${new URLSearchParams(query)}`);
   await browser.submit({ username: 'amira', password: PASSWORD });
-  const shown = await browser.follow();
-  const code = new URL(shown.location ?? '').searchParams.get('code') ?? '';
+  const page = await browser.follow();
+  const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
   const response = await fetch(`${base}oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${CLIENT_ID}:${SECRET}`)}` },
@@ -96,7 +96,7 @@ async function signInAndOut(): Promise<unknown> {
   const { id_token: idToken } = await response.json();
   await browser.get('/logout');
   await browser.submit();
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   return JSON.parse(Buffer.from(String(idToken).split('.')[1] ?? '', 'base64url').toString()).sid;
 }
 

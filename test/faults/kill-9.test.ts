@@ -183,8 +183,8 @@ async function signIn(): Promise<Session> {
   });
   await browser.open(`/authorize?${query}`);
   await browser.submit({ username: 'amira', password: PASSWORD });
-  const shown = await browser.follow();
-  const code = new URL(shown.location ?? '').searchParams.get('code') ?? '';
+  const page = await browser.follow();
+  const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
   const response = await post('oauth2/token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
   if (response?.status !== 200) throw new Error(`no tokens: ${JSON.stringify(response)}`);
   const session = { refreshToken: '', accessToken: '', isRefreshing: false };

@@ -121,7 +121,7 @@ async function requestMail(index: 0 | 1 = 0): Promise<void> {
   const page = browser(index);
   await page.open('/recover');
   await page.submit({ email: 'amira@mail.example' });
-  expect(page.shown.status).toBe(303);
+  expect(page.page.status).toBe(303);
 }
 
 function jobs() {
@@ -166,7 +166,7 @@ test('an unresponsive mail server delays neither pages nor other jobs nor shutdo
   expect(response.status).toBe(200);
   await page.get('/logout');
   await page.submit();
-  expect(page.shown.status).toBe(303);
+  expect(page.page.status).toBe(303);
   await expect.poll(() => notified, WAIT).toBe(1);
   expect(await takenJobs()).toBe(2);
 

@@ -79,7 +79,7 @@ async function signIn(name: string, password: string): Promise<Browser | undefin
   const page = browser();
   await page.open('/login');
   await page.submit({ username: name, password });
-  return page.shown.status === 303 ? page : undefined;
+  return page.page.status === 303 ? page : undefined;
 }
 
 /** @returns whether the change was acknowledged */

@@ -213,7 +213,7 @@ describe('at the moment of a commit, whose response is lost', () => {
     // The account was stored, but the user received no confirmation.
     expect(await countRows(`users where username = 'bruno'`)).toBe(1);
     await browser.get(finish);
-    expect(browser.shown.status).toBeLessThan(400);
+    expect(browser.page.status).toBeLessThan(400);
     expect(await countRows(`users where username = 'bruno'`)).toBe(1);
     // Whatever the second response was, the user can sign in.
     const later = newBrowser();

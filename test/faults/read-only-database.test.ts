@@ -62,7 +62,7 @@ test('refuses writes with 503, serves reads, and recovers without a restart', as
     expect(await isActive(body['access_token'])).toBe(true);
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/login');
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     const { status } = await browser.submit({ username: 'amira', password: PASSWORD });
     expect(status).toBe(503);
     expect(service.logLines().join('\n')).toMatch(/read-only/);

@@ -165,8 +165,8 @@ test('two hundred device codes, each redeemed four times at once: one session (S
     await browser.get('/link');
     await browser.submit({ code: String(body['user_code']) });
     await browser.follow();
-    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
-    expect(browser.shown.status).toBe(303);
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.page.url).pathname });
+    expect(browser.page.status).toBe(303);
     winnerOf(await storm({ grant_type: DEVICE_CODE, device_code: String(body['device_code']) }, FEW));
   }
 });

@@ -85,7 +85,7 @@ function newBrowser(): Browser {
 /** Signs in at the provider. @returns the callback URL */
 async function visitProvider(browser: Browser, subject: string): Promise<string> {
   await browser.get(`/upstream/authorize/${PROVIDER}`);
-  return peer.signIn(browser.shown.location ?? '', { claims: { sub: subject } });
+  return peer.signIn(browser.page.location ?? '', { claims: { sub: subject } });
 }
 
 /** @returns the URL of the last step */
@@ -169,10 +169,10 @@ test("killed after the provider's callback: no sign-in, and the last step works 
 
   await start();
   // The killed process rendered the form.
-  const step = amira.shown;
+  const step = amira.page;
   expect(await isSignedIn(newBrowserLike(amira), 'amira')).toBe(false);
   expect(await isSignedIn(newBrowserLike(bela), 'bela')).toBe(false);
-  expect(amira.shown).toBe(step);
+  expect(amira.page).toBe(step);
   expect(await amira.submit()).toMatchObject({ status: 303, location: base });
   expect(await isSignedIn(amira, 'amira')).toBe(true);
   expect(await tracesOf('amira')).toEqual({ ...WHOLE, sessions: 2, consumed: 2 });

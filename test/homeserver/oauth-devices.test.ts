@@ -156,7 +156,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
       };
       await amira.open(`/authorize?${new URLSearchParams(request)}`);
       await amira.submit({ action: 'consent' }, { action: '/authorize' });
-      const code = new URLSearchParams(new URL(amira.shown.location ?? '').hash.slice(1)).get('code') ?? '';
+      const code = new URLSearchParams(new URL(amira.page.location ?? '').hash.slice(1)).get('code') ?? '';
       expect(calls(), 'nothing is told before the client has come with its code').toEqual([]);
       const exchange = await fetch(`${service.address}/oauth2/token`, {
         method: 'POST',

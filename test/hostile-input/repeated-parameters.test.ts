@@ -257,8 +257,8 @@ describe('an authorization request', () => {
 
   test('the form of its page is refused with a page, and decides nothing', async () => {
     await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
-    const grant_id = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const grant_id = new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const form = { csrf, grant_id, action: 'consent' };
     const cookie: [string, string] = ['Cookie', cookieHeader(browser)];
     await attacked.changingNothing(async () => {

@@ -30,12 +30,12 @@ export class Victim {
   async renewSession(): Promise<void> {
     this.#browser = await this.#attacked.signedIn('amira');
     await this.browser.get('/');
-    this.#csrf = this.browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    this.#csrf = this.browser.page.forms[0]?.inputs.get('csrf') ?? '';
   }
 
   async renewGrant(): Promise<void> {
     await this.browser.open(this.#attacked.authorizeUrl(C1, { prompt: 'consent' }));
-    this.#grantId = new URL(this.browser.shown.url).pathname.split('/').at(-1) ?? '';
+    this.#grantId = new URL(this.browser.page.url).pathname.split('/').at(-1) ?? '';
   }
 
   /** Restores the state after a request that changed these tables. */

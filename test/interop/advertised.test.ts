@@ -198,8 +198,8 @@ function asking(fields: Form, client = WEB): URL {
 /** Runs an authorization and consents if asked. @returns the redirect URL, or the URL of a page of the service */
 async function authorize(fields: Form = {}, client = WEB, by = browser): Promise<URL> {
   await by.open(asking(fields, client).href);
-  if (/\/consent\//.test(by.shown.url)) await by.submit({ action: 'consent' }, { action: '/authorize' });
-  return new URL(by.shown.location ?? by.shown.url);
+  if (/\/consent\//.test(by.page.url)) await by.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(by.page.location ?? by.page.url);
 }
 
 /** Signs a user in with a password and a TOTP code. */
@@ -289,7 +289,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     expect(pushed.status).toBe(201);
     const query = new URLSearchParams({ client_id: WEB, request_uri: String(pushed.body['request_uri']) });
     await browser.open(`${at('authorization_endpoint')}?${query}`);
-    expect(browser.shown.location).toContain('code=');
+    expect(browser.page.location).toContain('code=');
   },
   end_session_endpoint: async () => {
     const nobody = new Browser({ listener: service.address, publicBase: service.publicBase });
@@ -315,12 +315,12 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
       else if (delivery === 'fragment') expect(new URLSearchParams(target.hash.slice(1)).has(name)).toBe(true);
       else {
         expect(delivery).toBe('form_post');
-        expect(browser.shown.forms[0]?.action).toBe(CALLBACK);
-        expect(browser.shown.forms[0]?.inputs.has(name)).toBe(true);
+        expect(browser.page.forms[0]?.action).toBe(CALLBACK);
+        expect(browser.page.forms[0]?.inputs.has(name)).toBe(true);
       }
     }
     await browser.open(asking({ response_mode: 'web_message' }).href);
-    expect(browser.shown.status).toBe(400);
+    expect(browser.page.status).toBe(400);
   },
   grant_types_supported: async () => {
     const { refresh_token } = await signIn();
@@ -436,7 +436,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
       const request = signed(alg, keyOf(alg), { kid: alg === 'Ed25519' ? 'EdDSA' : alg }, claims);
       const query = new URLSearchParams({ client_id: client, request });
       await browser.open(`${at('authorization_endpoint')}?${query}`);
-      expect([alg, browser.shown.location?.includes('code=')]).toEqual([alg, true]);
+      expect([alg, browser.page.location?.includes('code=')]).toEqual([alg, true]);
     }
   },
   request_uri_parameter_supported: async () => {
@@ -490,7 +490,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     };
     for (const prompt of listed('prompt_values_supported')) {
       await browser.open(asking({ prompt }).href);
-      const shown = new URL(browser.shown.location ?? browser.shown.url);
+      const shown = new URL(browser.page.location ?? browser.page.url);
       expect([prompt, shown.pathname.slice(0, pages[prompt]?.length)]).toEqual([prompt, pages[prompt]]);
       expect(shown.searchParams.get('error')).toBeNull();
     }
@@ -499,7 +499,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     for (const language of listed('ui_locales_supported')) {
       const nobody = new Browser({ listener: service.address, publicBase: service.publicBase });
       await nobody.open(asking({ ui_locales: language }).href);
-      expect(/<html[^>]* lang="([^"]*)"/.exec(nobody.shown.body)?.[1]).toBe(language);
+      expect(/<html[^>]* lang="([^"]*)"/.exec(nobody.page.body)?.[1]).toBe(language);
     }
   },
   authorization_response_iss_parameter_supported: async () => {

@@ -114,7 +114,7 @@ async function signIn(console: Console, clientId: string, scope: string): Promis
   };
   await browser.open(`/authorize?${new URLSearchParams(parameters)}`);
   await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const response = new URL(browser.shown.location ?? '');
+  const response = new URL(browser.page.location ?? '');
   expect(response.searchParams.get('state')).toBe(parameters.state);
   return await tokens(console, {
     grant_type: 'authorization_code',

@@ -76,7 +76,7 @@ export async function startProvider(): Promise<Provider> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
 
   const signedIn = async (): Promise<void> => {
-    if (new URL(browser.shown.url).pathname !== '/login') return;
+    if (new URL(browser.page.url).pathname !== '/login') return;
     await browser.submit({ username: 'amira', password: PASSWORD });
     await browser.follow();
   };
@@ -129,17 +129,17 @@ export async function startProvider(): Promise<Provider> {
     authorize: async (address) => {
       await browser.open(address.href);
       await signedIn();
-      if (browser.shown.forms.some((form) => form.action === '/authorize')) {
+      if (browser.page.forms.some((form) => form.action === '/authorize')) {
         await browser.submit({ action: 'consent' }, { action: '/authorize' });
       }
-      return new URL(browser.shown.location ?? '');
+      return new URL(browser.page.location ?? '');
     },
     approveDevice: async (address) => {
       await browser.open(address);
       await browser.submit();
       await browser.follow();
       await signedIn();
-      const { pathname } = new URL(browser.shown.url);
+      const { pathname } = new URL(browser.page.url);
       await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
     },
     open: async (address) => (await browser.get(address.href)).location,

@@ -125,8 +125,8 @@ async function codeOf(sent: Sent = {}): Promise<string> {
 /** Consents if asked. */
 async function finish(address: string): Promise<URL> {
   await browser.open(address);
-  if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  return new URL(browser.shown.location ?? '');
+  if (browser.page.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(browser.page.location ?? '');
 }
 
 async function redeem(code: string, sent: Sent = {}) {

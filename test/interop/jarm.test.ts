@@ -1,7 +1,7 @@
 /** Authorization responses as signed JWTs (JWT Secured Authorization Response Mode), verified by jose. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
@@ -44,7 +44,7 @@ function address(fields: Readonly<Record<string, string>>): string {
 }
 
 /** Returns the response parameters that the client receives, without those of its redirect URI. */
-function received({ location, forms }: Shown): Readonly<Record<string, string>> {
+function received({ location, forms }: Page): Readonly<Record<string, string>> {
   if (location === undefined) return Object.fromEntries(forms[0]?.inputs ?? []);
   const url = new URL(location);
   const inFragment = url.hash.length > 1;
@@ -55,10 +55,10 @@ function received({ location, forms }: Shown): Readonly<Record<string, string>> 
 }
 
 async function claimsOf(
-  shown: Shown,
+  page: Page,
   { audience = CLIENT, alg = 'RS256' } = {},
 ): Promise<JWTPayload & Readonly<Record<string, unknown>>> {
-  const fields = received(shown);
+  const fields = received(page);
   expect(Object.keys(fields)).toEqual(['response']);
   const keys = await (await fetch(`${service.address}/oauth2/keys.json`)).json();
   const verified = await jwtVerify(fields['response'] ?? '', createLocalJWKSet(keys), {
@@ -72,7 +72,7 @@ async function claimsOf(
   return verified.payload;
 }
 
-async function signIn(fields: Readonly<Record<string, string>>, by = browser): Promise<Shown> {
+async function signIn(fields: Readonly<Record<string, string>>, by = browser): Promise<Page> {
   const first = await by.open(address(fields));
   return first.forms.some(({ action }) => action === '/authorize')
     ? await by.submit({ action: 'consent' }, { action: '/authorize' })
@@ -91,22 +91,22 @@ async function redeem(code: unknown, client = CLIENT): Promise<number> {
 
 describe.each(['query.jwt', 'fragment.jwt', 'form_post.jwt', 'jwt'])('response mode %s', (response_mode) => {
   test('carries the code, the state and the issuer in a JWT for the client, and nothing beside it', async () => {
-    let shown = await signIn({ response_mode });
-    if (response_mode === 'form_post.jwt' && shown.location !== undefined) shown = await browser.follow();
-    expect((shown.location ?? '').includes('#response=')).toBe(response_mode === 'fragment.jwt');
-    const claims = await claimsOf(shown);
+    let page = await signIn({ response_mode });
+    if (response_mode === 'form_post.jwt' && page.location !== undefined) page = await browser.follow();
+    expect((page.location ?? '').includes('#response=')).toBe(response_mode === 'fragment.jwt');
+    const claims = await claimsOf(page);
     expect(claims).toMatchObject({ state: 'a state', code: expect.any(String) });
     expect(await redeem(claims['code'])).toBe(200);
   });
 
   test('carries an error that was not shown on a page', async () => {
-    const shown = await newBrowser().get(address({ response_mode, prompt: 'none' }));
-    expect(await claimsOf(shown)).toMatchObject({ error: 'login_required', state: 'a state' });
+    const page = await newBrowser().get(address({ response_mode, prompt: 'none' }));
+    expect(await claimsOf(page)).toMatchObject({ error: 'login_required', state: 'a state' });
   });
 
   test('carries the error of a request that is refused immediately', async () => {
-    const shown = await newBrowser().get(address({ response_mode, scope: '"' }));
-    expect(await claimsOf(shown)).toMatchObject({ error: 'invalid_scope', error_description: expect.any(String) });
+    const page = await newBrowser().get(address({ response_mode, scope: '"' }));
+    expect(await claimsOf(page)).toMatchObject({ error: 'invalid_scope', error_description: expect.any(String) });
   });
 });
 
@@ -118,19 +118,19 @@ test('the return link of an expired request carries its error in a JWT', async (
   const { body, status } = await visitor.get(`/authorize/${id}`);
   expect(status).toBe(410);
   const href = /href="(https:\/\/app\.example\/callback\?keep=1&amp;response=[^"#]+)/.exec(body)?.[1] ?? '';
-  const claims = await claimsOf({ ...visitor.shown, location: href.replaceAll('&amp;', '&'), forms: [] });
+  const claims = await claimsOf({ ...visitor.page, location: href.replaceAll('&amp;', '&'), forms: [] });
   expect(claims).toMatchObject({ error: 'access_denied', state: 'a state' });
 });
 
 test('jwt means fragment for response types that use it by default (JARM 2.3.4)', async () => {
-  const shown = await newBrowser().get(address({ response_mode: 'jwt', response_type: 'token' }));
-  expect(shown.location).toContain('#response=');
-  expect(await claimsOf(shown)).toMatchObject({ error: 'unsupported_response_type' });
+  const page = await newBrowser().get(address({ response_mode: 'jwt', response_type: 'token' }));
+  expect(page.location).toContain('#response=');
+  expect(await claimsOf(page)).toMatchObject({ error: 'unsupported_response_type' });
 });
 
 test('authorization_signed_response_alg selects the algorithm', async () => {
-  const shown = await signIn({ client_id: ES256_CLIENT, response_mode: 'jwt' });
-  expect(await claimsOf(shown, { audience: ES256_CLIENT, alg: 'ES256' })).toMatchObject({ state: 'a state' });
+  const page = await signIn({ client_id: ES256_CLIENT, response_mode: 'jwt' });
+  expect(await claimsOf(page, { audience: ES256_CLIENT, alg: 'ES256' })).toMatchObject({ state: 'a state' });
 });
 
 test('a client registers the algorithm; encrypted responses are refused', async () => {

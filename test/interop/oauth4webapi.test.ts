@@ -57,15 +57,15 @@ describe('a public client with oauth4webapi', () => {
       state,
       ...extra,
     });
-    let shown = await browser.open(`${server.authorization_endpoint}?${query}`);
-    if (new URL(shown.url).pathname === '/login') {
+    let page = await browser.open(`${server.authorization_endpoint}?${query}`);
+    if (new URL(page.url).pathname === '/login') {
       await browser.submit({ username: 'amira', password: PASSWORD });
-      shown = await browser.follow();
+      page = await browser.follow();
     }
-    if (shown.forms.some((form) => form.action === '/authorize')) {
-      shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    if (page.forms.some((form) => form.action === '/authorize')) {
+      page = await browser.submit({ action: 'consent' }, { action: '/authorize' });
     }
-    const callback = new URL(shown.location ?? '');
+    const callback = new URL(page.location ?? '');
     expect(callback.origin + callback.pathname).toBe(LISTENING_AT);
     return { verifier, response: oauth.validateAuthResponse(server, client, callback, state) };
   }

@@ -38,10 +38,10 @@ describe('pushed authorization requests', () => {
   /** Follows an authorization to the client, and consents if asked. */
   async function callback(address: URL): Promise<URL> {
     await browser.open(address.href);
-    if (browser.shown.forms.some((form) => form.action === '/authorize')) {
+    if (browser.page.forms.some((form) => form.action === '/authorize')) {
       await browser.submit({ action: 'consent' }, { action: '/authorize' });
     }
-    return new URL(browser.shown.location ?? '');
+    return new URL(browser.page.location ?? '');
   }
 
   async function discovered(): Promise<oauth.AuthorizationServer> {

@@ -81,7 +81,7 @@ test.each(METHODS.map((method, index) => [method, IDS[index] ?? ''] as const))(
     await here.get('/login');
     await here.submit({ username: 'bela', password: PASSWORD });
     await here.get(`/upstream/authorize/${id}`);
-    await there.open(here.shown.location ?? '');
+    await there.open(here.page.location ?? '');
     await there.submit({ username: 'amira', password: PASSWORD });
     const back = (await there.follow()).location ?? '';
     expect(new URL(back).searchParams.get('iss')).toBe(upstream.issuer);

@@ -71,13 +71,13 @@ test('the user signs in at the provider, confirms here, and the client gets a se
   const client = new ChatClient(service);
   const walked: (string | undefined)[] = [];
   await browser.get(ssoPath('element://vector/?a=b', {}, `/${PROVIDER}`));
-  while (browser.shown.location?.startsWith(service.publicBase)) {
-    const { pathname } = new URL(browser.shown.location);
+  while (browser.page.location?.startsWith(service.publicBase)) {
+    const { pathname } = new URL(browser.page.location);
     walked.push(pathname.replace(/[0-9A-Z]{26}$/, '{id}'));
-    await browser.get(browser.shown.location);
+    await browser.get(browser.page.location);
   }
   expect(walked).toEqual(['/complete-compat-sso/{id}', '/upstream/authorize/{id}']);
-  await browser.get(peer.signIn(browser.shown.location ?? ''));
+  await browser.get(peer.signIn(browser.page.location ?? ''));
   await browser.follow();
   await browser.submit();
   const requested = await browser.follow();

@@ -52,10 +52,10 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   ])('a device signs in by %s, and the homeserver reads both spellings', async (prefix, deviceId) => {
     const scope = `openid ${prefix}api:* ${prefix}device:${deviceId}`;
     await browser.open(`/authorize?${new URLSearchParams(client.authorizationRequest(scope))}`);
-    expect(new URL(browser.shown.url).pathname).toMatch(/^\/consent\//);
-    expect(browser.shown.text, 'a person cannot judge the names').not.toContain('urn:');
+    expect(new URL(browser.page.url).pathname).toMatch(/^\/consent\//);
+    expect(browser.page.text, 'a person cannot judge the names').not.toContain('urn:');
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+    const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
     const response = await client.exchange(code);
     expect(response.body['scope']).toBe(scope);
     const told = await introspect(tokensOf(response).accessToken);
@@ -78,7 +78,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   ])("%s is refused at the client's request, before anybody signs in", async (_, scope) => {
     const stranger = new Browser({ listener: service.address, publicBase: service.publicBase });
     await stranger.get(`/authorize?${new URLSearchParams(client.authorizationRequest(scope))}`);
-    const sent = new URL(stranger.shown.location ?? '').searchParams;
+    const sent = new URL(stranger.page.location ?? '').searchParams;
     expect(sent.get('error')).toBe('invalid_scope');
     expect(sent.get('error_description')).toEqual(expect.any(String));
     refused(await client.post('/oauth2/par', client.authorizationRequest(scope)));

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { insertTestAccount } from '../support/accounts.ts';
-import type { Browser, Shown } from '../support/browser.ts';
+import type { Browser, Page } from '../support/browser.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startPages } from '../support/page-service.ts';
 import { openEstimator, registerCompletely } from '../support/registering.ts';
@@ -21,12 +21,12 @@ beforeAll(async () => {
   await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
 });
 
-async function login(query: string, browser: Browser = service.browser()): Promise<Shown> {
+async function login(query: string, browser: Browser = service.browser()): Promise<Page> {
   await browser.get(`/login${query}`);
   return await browser.submit({ username: 'amira', password: PASSWORD });
 }
 
-const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<Shown>])[] = [
+const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<Page>])[] = [
   ['login', (query) => login(query)],
   [
     'reauth',
@@ -34,7 +34,7 @@ const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<S
       const browser = service.browser();
       await login('', browser);
       await browser.get(`/reauth${query}`);
-      const form = browser.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+      const form = browser.page.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
       return await browser.submit({ password: PASSWORD }, { action: form.action });
     },
   ],
@@ -74,7 +74,7 @@ const TARGETS = [
 
 describe.each(WAYS)('after %s (browser-flows 15.4)', (_, prove) => {
   test.each(TARGETS)('%j continues to %s', async (query, target) => {
-    const shown = await prove(query);
-    expect([shown.status, shown.location]).toEqual([303, ORIGIN + target]);
+    const page = await prove(query);
+    expect([page.status, page.location]).toEqual([303, ORIGIN + target]);
   });
 });

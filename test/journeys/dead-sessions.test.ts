@@ -82,8 +82,8 @@ beforeEach(async () => {
 });
 
 function idAtEnd(): string {
-  expect(browser.shown.status).toBe(200);
-  return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+  expect(browser.page.status).toBe(200);
+  return new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
 }
 
 /** Statements that end a user's session or access. */
@@ -114,14 +114,14 @@ const HIDDEN: readonly (readonly [page: () => string, next: () => string])[] = [
 describe.each(['signed out', 'locked', 'deactivated'] as const)('a user who was %s', (how) => {
   test.each(HIDDEN)('sees so on page %#, and continues after the button', async (page, next) => {
     await end(how);
-    const shown = await browser.get(page());
-    expect([shown.status, shown.errorCodes]).toEqual([200, []]);
-    expect(shown.text).toContain(how);
-    expect(shown.text).toContain(name);
+    const response = await browser.get(page());
+    expect([response.status, response.errorCodes]).toEqual([200, []]);
+    expect(response.text).toContain(how);
+    expect(response.text).toContain(name);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
     // The original page's content is not shown.
-    expect(shown.text).not.toMatch(/Harbour|Telly/);
-    expect(shown.forms.map(({ action }) => action)).toEqual(['/logout']);
+    expect(response.text).not.toMatch(/Harbour|Telly/);
+    expect(response.forms.map(({ action }) => action)).toEqual(['/logout']);
     const out = await browser.submit();
     expect([out.status, new URL(out.location ?? '').pathname]).toEqual([303, next()]);
     // The browser has no session now.
@@ -137,8 +137,8 @@ describe('a session that was ended elsewhere', () => {
     ['/link', '/link'],
   ])('does not block %s', async (path, action) => {
     await end('signed out');
-    const shown = await browser.get(path);
-    expect([shown.status, shown.forms[0]?.action]).toEqual([200, action]);
+    const response = await browser.get(path);
+    expect([response.status, response.forms[0]?.action]).toEqual([200, action]);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
   });
 
@@ -150,14 +150,14 @@ describe('a session that was ended elsewhere', () => {
   test('does not let a form take effect', async () => {
     await browser.get(`/consent/${grantId}`);
     await end('signed out');
-    const shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(shown.location === undefined || new URL(shown.location).origin === service.address).toBe(true);
+    const response = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(response.location === undefined || new URL(response.location).origin === service.address).toBe(true);
     const grants = await sql<{ is_fulfilled: boolean }>(
       service.database,
       'select fulfilled_at is not null as is_fulfilled from oauth2_authorization_grants',
     );
     expect(grants.some(({ is_fulfilled: isFulfilled }) => isFulfilled)).toBe(false);
     await browser.get(`/device/${deviceId}`);
-    expect(browser.shown.text).toContain('signed out');
+    expect(browser.page.text).toContain('signed out');
   });
 });

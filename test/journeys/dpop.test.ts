@@ -67,7 +67,7 @@ describe.each([
     });
     await browser.open(address.href);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const callback = new URL(browser.shown.location ?? '');
+    const callback = new URL(browser.page.location ?? '');
     const tokens = await oidc.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier }, undefined, {
       DPoP,
     });
@@ -102,7 +102,7 @@ describe.each([
       const address = await oidc.buildAuthorizationUrlWithPAR(config, request, { DPoP });
       await browser.open(address.href);
       await browser.submit({ action: 'consent' }, { action: '/authorize' });
-      return new URL(browser.shown.location ?? '');
+      return new URL(browser.page.location ?? '');
     };
     const checks = { pkceCodeVerifier: verifier };
     const other = oidc.getDPoPHandle(config, await oidc.randomDPoPKeyPair());
@@ -126,8 +126,8 @@ describe.each([
     const requested = await oidc.initiateDeviceAuthorization(config, { scope: 'openid' });
     await browser.open(requested.verification_uri_complete ?? '');
     await browser.submit({}, { action: '/link' });
-    await browser.open(browser.shown.location ?? '');
-    const { pathname } = new URL(browser.shown.url);
+    await browser.open(browser.page.location ?? '');
+    const { pathname } = new URL(browser.page.url);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
     const tokens = await oidc.pollDeviceAuthorizationGrant(config, { ...requested, interval: 0.1 }, undefined, {
       DPoP,
@@ -194,6 +194,6 @@ describe.each([
     const thumbprint = 'a'.repeat(43);
     if (what.includes('two')) for (const _each of [1, 2]) address.searchParams.append('dpop_jkt', thumbprint);
     await browser.open(address.href);
-    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe(error);
+    expect(new URL(browser.page.location ?? '').searchParams.get('error')).toBe(error);
   });
 });

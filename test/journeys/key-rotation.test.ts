@@ -116,8 +116,8 @@ async function signIn(config: oidc.Configuration): Promise<{ idToken: string; re
   });
   await browser.open(address.href);
   await browser.submit({ username: 'amira', password: PASSWORD });
-  const shown = await browser.follow();
-  const tokens = await oidc.authorizationCodeGrant(config, new URL(shown.location ?? ''), {
+  const page = await browser.follow();
+  const tokens = await oidc.authorizationCodeGrant(config, new URL(page.location ?? ''), {
     pkceCodeVerifier: verifier,
   });
   return { idToken: tokens.id_token ?? '', refreshToken: tokens.refresh_token ?? '' };

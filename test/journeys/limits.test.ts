@@ -1,7 +1,7 @@
 /** The default rate limits of browser-flows 14, enforced by the database. Two instances share each limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { ssoPath } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { linkAccount } from '#test/support/link-account.ts';
@@ -84,12 +84,12 @@ function browserAt(service: TestService, address: string, cookies?: ReadonlyMap<
   return browser;
 }
 
-async function signIn(browser: Browser, username: string, password: string): Promise<Shown> {
+async function signIn(browser: Browser, username: string, password: string): Promise<Page> {
   await browser.get('/login');
   return await browser.submit({ username, password });
 }
 
-async function recover(browser: Browser, email: string): Promise<Shown> {
+async function recover(browser: Browser, email: string): Promise<Page> {
   await browser.get('/recover');
   return await browser.submit({ email });
 }
@@ -97,7 +97,7 @@ async function recover(browser: Browser, email: string): Promise<Shown> {
 let joined = 0;
 
 /** Starts a registration with an email address. */
-async function joinWith(browser: Browser, email: string): Promise<Shown> {
+async function joinWith(browser: Browser, email: string): Promise<Page> {
   joined += 1;
   return await beginRegistration(browser, { username: `joining${joined}`, email });
 }
@@ -121,7 +121,7 @@ async function beginProof(
 }
 
 /** One counted attempt. `n` is different for each attempt. */
-type Attempt = (service: TestService, n: number) => Promise<Shown>;
+type Attempt = (service: TestService, n: number) => Promise<Page>;
 
 interface Limit {
   /** Path below `rate_limiting`. */
@@ -138,7 +138,7 @@ interface Limit {
 }
 
 /** Returns attempts that share only their address. */
-function fromOneAddress(attempt: (browser: Browser, n: number) => Promise<Shown>) {
+function fromOneAddress(attempt: (browser: Browser, n: number) => Promise<Page>) {
   return (): Attempt => {
     const address = newAddress();
     return (service, n) => attempt(browserAt(service, address), n);
@@ -284,15 +284,15 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
-function isRefused({ errorCodes }: Shown): boolean {
+function isRefused({ errorCodes }: Page): boolean {
   return errorCodes.some((code) => code === 'rate_limit_exceeded' || code === 'rate_limited');
 }
 
 /** Alternates between the instances until the burst is exhausted at both. */
 async function expectBurst([one, other]: Pair, attempt: Attempt, burst: number): Promise<void> {
   for (let n = 0; n < burst; n += 1) {
-    const shown = await attempt(n % 2 === 0 ? one : other, n);
-    expect(isRefused(shown), `try ${n + 1} of ${burst}: ${shown.text}`).toBe(false);
+    const page = await attempt(n % 2 === 0 ? one : other, n);
+    expect(isRefused(page), `try ${n + 1} of ${burst}: ${page.text}`).toBe(false);
   }
   expect(isRefused(await attempt(one, burst)), 'the first instance').toBe(true);
   expect(isRefused(await attempt(other, burst + 1)), 'the second instance').toBe(true);
@@ -323,8 +323,8 @@ describe('limits of browser-flows 14, on two instances (S-89)', () => {
   test('recovery tickets: 20 opened at once, 20 per minute', async () => {
     const address = newAddress();
     const look = async (service: (typeof open)[number]) => {
-      const shown = await queryTicket(browserAt(service, address), 'A'.repeat(32));
-      return { ...shown, errorCodes: shown.body.includes('RATE_LIMITED') ? ['rate_limited'] : [] };
+      const page = await queryTicket(browserAt(service, address), 'A'.repeat(32));
+      return { ...page, errorCodes: page.body.includes('RATE_LIMITED') ? ['rate_limited'] : [] };
     };
     await expectBurst(open, look, 20);
     clock.advanceSeconds(3);

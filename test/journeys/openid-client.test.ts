@@ -236,7 +236,7 @@ describe('an unmodified OpenID client signs a user in', () => {
     await browser.open(address.href);
     await browser.submit({ username: 'amira', password: PASSWORD });
     await browser.follow();
-    const callback = new URL(browser.shown.location ?? '');
+    const callback = new URL(browser.page.location ?? '');
     const { id_token = '', access_token } = await oidc.authorizationCodeGrant(config, callback, {
       pkceCodeVerifier: verifier,
     });

@@ -22,8 +22,8 @@ describe('the button for another account on the consent page', () => {
   test('signs out, and asks about the same request for the account that signs in next', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(await service.client(), { scope: 'openid profile' }));
-    const grantId = grantIdOf(browser.shown);
-    expect(browser.shown.text).toContain('alice');
+    const grantId = grantIdOf(browser.page);
+    expect(browser.page.text).toContain('alice');
     const out = await browser.submit({}, { action: '/logout' });
     expect([out.status, new URL(out.location ?? '').pathname]).toEqual([303, `/authorize/${grantId}`]);
     const login = await browser.follow();
@@ -32,7 +32,7 @@ describe('the button for another account on the consent page', () => {
     const page = await browser.follow();
     expect([grantIdOf(page), page.text.includes('bob'), page.text.includes('alice')]).toEqual([grantId, true, false]);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(responseOf(browser.shown)['code']).toMatch(/^[\w-]{43}$/);
+    expect(responseOf(browser.page)['code']).toMatch(/^[\w-]{43}$/);
     const [row] = await sql<{ username: string }>(
       testDatabase.database,
       `select u.username from oauth2_authorization_grants g

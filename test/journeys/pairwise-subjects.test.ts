@@ -77,8 +77,8 @@ async function post(path: string, name: Name | 'homeserver', form: Readonly<Reco
 }
 
 async function tokens(name: Name, scope = 'openid', by = browser) {
-  const shown = await by.get(authorizePath(name, { scope }));
-  const code = new URL(shown.headers.location ?? '').searchParams.get('code') ?? '';
+  const page = await by.get(authorizePath(name, { scope }));
+  const code = new URL(page.headers.location ?? '').searchParams.get('code') ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri: CLIENTS[name].callback };
   const { body } = await post('/oauth2/token', name, form);
   return { idToken: body.id_token, accessToken: body.access_token, refreshToken: body.refresh_token };
@@ -179,8 +179,8 @@ describe('a request that expects a certain user', () => {
   test('succeeds for the user named by the ID token or the claim', async () => {
     const { idToken } = await tokens('shop');
     for (const fields of [{ id_token_hint: idToken }, claimsFor(await subjectFor('shop'))]) {
-      const shown = await browser.get(authorizePath('shop', { ...silent, ...fields }));
-      expect(errorOf(shown.headers.location)).toBeNull();
+      const response = await browser.get(authorizePath('shop', { ...silent, ...fields }));
+      expect(errorOf(response.headers.location)).toBeNull();
     }
   });
 
@@ -188,14 +188,14 @@ describe('a request that expects a certain user', () => {
     const { idToken } = await tokens('shop');
     const bruno = await signedIn('bruno');
     for (const fields of [{ id_token_hint: idToken }, claimsFor(await subjectFor('shop')), claimsFor('x')]) {
-      const shown = await bruno.get(authorizePath('shop', { ...silent, ...fields }));
-      expect(errorOf(shown.headers.location)).toBe('login_required');
+      const response = await bruno.get(authorizePath('shop', { ...silent, ...fields }));
+      expect(errorOf(response.headers.location)).toBe('login_required');
     }
   });
 
   test('cannot name the account itself, which would reveal whose subject is whose', async () => {
-    const shown = await browser.get(authorizePath('shop', { ...silent, ...claimsFor(amira) }));
-    expect(errorOf(shown.headers.location)).toBe('login_required');
+    const response = await browser.get(authorizePath('shop', { ...silent, ...claimsFor(amira) }));
+    expect(errorOf(response.headers.location)).toBe('login_required');
   });
 
   test('shows another user a page that names no account, and continues after the right sign-in', async () => {
@@ -207,7 +207,7 @@ describe('a request that expects a certain user', () => {
     await bruno.submit({}, { action: '/logout' });
     await bruno.follow();
     await bruno.follow();
-    expect(new URL(bruno.shown.url).searchParams.get('login_hint')).toBeNull();
+    expect(new URL(bruno.page.url).searchParams.get('login_hint')).toBeNull();
     await bruno.submit({ username: 'amira', password: PASSWORD });
     expect(errorOf((await bruno.follow()).headers.location)).toBeNull();
   });
@@ -223,8 +223,8 @@ describe('a request that expects a certain user', () => {
 
 describe('scopes of services that identify users by account', () => {
   test.each([API, 'urn:synapse:admin:*', 'urn:latchkey:admin'])('are refused: %s', async (scope) => {
-    const shown = await browser.get(authorizePath('shop', { scope: `openid ${scope}` }));
-    expect(errorOf(shown.headers.location)).toBe('invalid_scope');
+    const page = await browser.get(authorizePath('shop', { scope: `openid ${scope}` }));
+    expect(errorOf(page.headers.location)).toBe('invalid_scope');
     const device = await post('/oauth2/device', 'shop', { scope: `openid ${scope}` });
     expect(device).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });

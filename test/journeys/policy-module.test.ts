@@ -93,7 +93,7 @@ async function register(fields: Readonly<Record<string, string>>, address?: stri
 describe('a registration', () => {
   test('is refused by the rules for names, addresses and passwords, whose own text is escaped', async () => {
     const settings = await settingsOf(async () => {
-      const { shown } = await register({
+      const { page: shown } = await register({
         username: 'guest-me',
         email: 'a+b@example.org',
         password: 'guest-me',
@@ -110,7 +110,7 @@ describe('a registration', () => {
 
   test('uses these rules in place of the built-in ones; reserved and malformed names stay refused', async () => {
     // The name, the domain and the address are banned, and the password is weak.
-    const { shown } = await register(
+    const { page: shown } = await register(
       { username: 'root', email: 'a@banned.example', password: 'a', password_confirm: 'a' },
       FAR,
     );
@@ -119,13 +119,13 @@ describe('a registration', () => {
       ['ADELE', 'username-reserved'],
       ['ä', 'username-invalid-chars'],
     ] as const) {
-      expect((await register({ username })).shown.errorCodes).toContain(code);
+      expect((await register({ username })).page.errorCodes).toContain(code);
     }
   });
 
   test('is refused while a rule throws, with a built-in text and one ERROR line', async () => {
     const before = attacked.service.logLines().length;
-    const { shown } = await register({ username: 'thrower' });
+    const { page: shown } = await register({ username: 'thrower' });
     expect(shown.errorCodes).toEqual(['policy_error']);
     expect(shown.text).toContain('could not be checked');
     const errors = attacked.service
@@ -138,10 +138,10 @@ describe('a registration', () => {
 
   test('that was accepted is checked again when the account is created', async () => {
     const browser = await register({ username: 'later' });
-    const finish = browser.shown.location ?? '';
+    const finish = browser.page.location ?? '';
     await attacked.change("update user_registrations set username = 'guest-later' where username = 'later'");
     await browser.get(finish);
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([410, ['registration_outdated']]);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([410, ['registration_outdated']]);
     expect(await attacked.count("users where username = 'guest-later'")).toBe(0);
   });
 });
@@ -199,17 +199,17 @@ describe('an authorization', () => {
     const browser = await attacked.signedIn('amira');
     const settings = await settingsOf(async () => {
       await browser.get(attacked.authorizeUrl(C1), NIGHT);
-      await browser.get(browser.shown.location ?? '', NIGHT);
+      await browser.get(browser.page.location ?? '', NIGHT);
     });
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([403, ['night']]);
-    expect(browser.shown.body).toContain('amira|C1|openid|authorization_code|&lt;i>');
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([403, ['night']]);
+    expect(browser.page.body).toContain('amira|C1|openid|authorization_code|&lt;i>');
     expect(settings).toEqual(['module:night']);
     await browser.get(attacked.authorizeUrl(C1, { scope: 'openid urn:latchkey:admin' }));
-    await browser.get(browser.shown.location ?? '');
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([403, ['admin-scope']]);
+    await browser.get(browser.page.location ?? '');
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([403, ['admin-scope']]);
     // Banned by the policy data, which the rule does not consult.
     await browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }), { 'x-forwarded-for': FAR });
-    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('consent_required');
+    expect(new URL(browser.page.location ?? '').searchParams.get('error')).toBe('consent_required');
   });
 
   test('is refused when the code, a device code or a client requests tokens, without the text', async () => {
@@ -222,10 +222,10 @@ describe('an authorization', () => {
     await browser.get('/link');
     await browser.submit({ code: textMember(codes, 'user_code') });
     await browser.follow();
-    const action = new URL(browser.shown.url).pathname;
+    const action = new URL(browser.page.url).pathname;
     await browser.get(action, NIGHT);
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([403, ['night']]);
-    expect(browser.shown.text).toContain(`bruno|C1|openid|${DEVICE_CODE_GRANT_TYPE}|`);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([403, ['night']]);
+    expect(browser.page.text).toContain(`bruno|C1|openid|${DEVICE_CODE_GRANT_TYPE}|`);
     await browser.get(action);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action });
     const poll = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };

@@ -137,8 +137,8 @@ test('JWT access tokens, signing out and revocation identify it by its URL', asy
     id_token_hint: String(body['id_token']),
     post_logout_redirect_uri: `${publisher.peer.origin}/bye`,
   });
-  const shown = await browser.get(`/oauth2/logout?${logout}`);
-  expect(shown.status).toBeLessThan(400);
+  const page = await browser.get(`/oauth2/logout?${logout}`);
+  expect(page.status).toBeLessThan(400);
   logout.set('client_id', publisher.newClient());
   expect((await browser.get(`/oauth2/logout?${logout}`)).status).toBe(400);
   const revoked = await post(service, '/oauth2/revoke', { client_id: clientId, token: String(body['refresh_token']) });
@@ -175,9 +175,9 @@ test('one that an operator has disabled stays disabled despite its document', as
     clientId,
   ]);
   clock.advanceSeconds(3_700);
-  const shown = await newBrowser(service).get(authorizeUrl(clientId));
-  expect(shown.status).toBe(400);
-  expect(shown.body).toContain('This client is disabled.');
+  const page = await newBrowser(service).get(authorizeUrl(clientId));
+  expect(page.status).toBe(400);
+  expect(page.body).toContain('This client is disabled.');
 });
 
 test("a document that would change a client's subjects is refused", async () => {
@@ -187,7 +187,7 @@ test("a document that would change a client's subjects is refused", async () => 
   await openConsent(newBrowser(service), clientId, fields);
   publisher.publish({ redirect_uris: [`${publisher.peer.origin}/callback`] });
   clock.advanceSeconds(3_700);
-  const shown = await newBrowser(service).get(authorizeUrl(clientId, fields));
-  expect(shown.status).toBe(400);
-  expect(shown.body).toContain('subject_type must remain pairwise');
+  const page = await newBrowser(service).get(authorizeUrl(clientId, fields));
+  expect(page.status).toBe(400);
+  expect(page.body).toContain('subject_type must remain pairwise');
 });

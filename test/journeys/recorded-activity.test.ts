@@ -73,11 +73,11 @@ async function useService(service: TestService): Promise<{ readonly amira: strin
   const newcomer = newBrowser();
   await newcomer.get('/register/password');
   await newcomer.submit({ username: 'newcomer', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
-  const finish = newcomer.shown.location?.replace(/[^/]+$/, 'finish') ?? '';
+  const finish = newcomer.page.location?.replace(/[^/]+$/, 'finish') ?? '';
   await newcomer.get(finish);
   await newcomer.follow();
   await newcomer.submit({ action: 'skip' });
-  await newcomer.get(newcomer.shown.location ?? '');
+  await newcomer.get(newcomer.page.location ?? '');
 
   const visitor = newBrowser();
   await visitor.get(`/upstream/authorize/${PROVIDER}`);
@@ -96,8 +96,8 @@ async function useService(service: TestService): Promise<{ readonly amira: strin
 }
 
 function locationOf(browser: Browser): string {
-  const { location } = browser.shown;
-  if (location === undefined) throw new Error(`no redirect at ${browser.shown.url}: ${browser.shown.text}`);
+  const { location } = browser.page;
+  if (location === undefined) throw new Error(`no redirect at ${browser.page.url}: ${browser.page.text}`);
   return location;
 }
 

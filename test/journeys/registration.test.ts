@@ -41,7 +41,7 @@ async function register(browser: Browser, username: string): Promise<void> {
   await browser.submit({ username, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
   await browser.follow();
   await browser.submit({ display_name: 'New Person' });
-  await browser.get(browser.shown.location ?? '');
+  await browser.get(browser.page.location ?? '');
 }
 
 describe('an application that requests a new account (prompt=create)', () => {
@@ -83,63 +83,63 @@ describe('an application that requests a new account (prompt=create)', () => {
   test('sends a user through registration and gets its code; the log names the new user', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create', login_hint: 'mxid:@dana:localhost' }));
-    expect(new URL(browser.shown.url).pathname).toBe('/register/password');
-    expect(browser.shown.text).toContain('to continue to Harbour');
-    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
-    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('dana');
+    expect(new URL(browser.page.url).pathname).toBe('/register/password');
+    expect(browser.page.text).toContain('to continue to Harbour');
+    expect(browser.page.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    expect(browser.page.forms[0]?.inputs.get('username')).toBe('dana');
     clock.advanceSeconds(60);
     await register(browser, 'dana');
-    expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
+    expect(new URL(browser.page.location ?? '').pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
     expect(lastLine()).toMatchObject({ method: 'GET', status: 303 });
     expect(lastLine()?.path).toMatch(/^\/register\/steps\/[0-9A-Z]{26}\/finish$/);
     expect(lastLine()?.requester).toMatch(/^user:[0-9A-Z]{26}\(dana\)$/);
     await browser.follow();
-    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=[\w-]{43}&/);
+    expect(browser.page.location).toMatch(/^https:\/\/app\.example\/callback\?code=[\w-]{43}&/);
     expect(lastLine()?.requester).toMatch(/\(dana\)$/);
   });
 
   test('may get an existing account if the user prefers to sign in', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create' }));
-    const link = /href="(\/login\?[^"]*)"/.exec(browser.shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const link = /href="(\/login\?[^"]*)"/.exec(browser.page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
     await browser.get(link);
     clock.advanceSeconds(1);
     await browser.submit({ username: 'amira', password: PASSWORD });
     await browser.follow();
-    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(browser.page.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
   test('shows the registration to a signed-in user, whose new account replaces the old one', async () => {
     const browser = await signedIn();
     await browser.open(authorizePath({ prompt: 'create' }));
-    expect(new URL(browser.shown.url).pathname).toBe('/register/password');
-    expect(browser.shown.status).toBe(200);
+    expect(new URL(browser.page.url).pathname).toBe('/register/password');
+    expect(browser.page.status).toBe(200);
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
-    const registration = browser.shown.url;
+    const registration = browser.page.url;
     clock.advanceSeconds(60);
     await register(browser, 'second-account');
     await browser.follow();
-    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(browser.page.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
     expect(lastLine()?.requester).toMatch(/\(second-account\)$/);
     // The request has already led to a registration, so it does not start another.
     await browser.get(registration);
-    expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\//);
+    expect(new URL(browser.page.location ?? '').pathname).toMatch(/^\/authorize\//);
   });
 
   test('asks a signed-in user only once', async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'create' }));
-    const grant = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+    const grant = new URL(browser.page.location ?? '').searchParams.get('id') ?? '';
     await browser.get(`/authorize/${grant}`);
-    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(browser.page.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
   test("cannot use registration to bypass other users' sessions: another prompt skips it", async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'consent' }));
-    const id = new URL(browser.shown.location ?? '').pathname.split('/').at(-1) ?? '';
+    const id = new URL(browser.page.location ?? '').pathname.split('/').at(-1) ?? '';
     const response = await browser.get(`/register/password?kind=continue_authorization_grant&id=${id}`);
     expect(response).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
   });
@@ -147,7 +147,7 @@ describe('an application that requests a new account (prompt=create)', () => {
   test('cannot request it silently', async () => {
     const browser = newBrowser();
     await browser.get(authorizePath({ prompt: 'none create' }));
-    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('invalid_request');
+    expect(new URL(browser.page.location ?? '').searchParams.get('error')).toBe('invalid_request');
   });
 });
 
@@ -168,8 +168,8 @@ describe('a service with registration closed, which is the default', () => {
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     });
     await browser.open(authorizePath({ prompt: 'create' }));
-    expect(new URL(browser.shown.url).pathname).toBe('/login');
-    expect(browser.shown.body).not.toContain('/register');
+    expect(new URL(browser.page.url).pathname).toBe('/login');
+    expect(browser.page.body).not.toContain('/register');
     expect((await browser.get('/register')).text).toContain('Registration is closed');
     expect((await browser.post('/register/password', new URLSearchParams())).status).toBe(405);
   });

@@ -90,13 +90,13 @@ function authorizePath(scope: string, resources: readonly string[], more: Readon
 }
 
 function responseOf(): Readonly<Record<string, string>> {
-  return Object.fromEntries(new URL(browser.shown.headers.location ?? '').searchParams);
+  return Object.fromEntries(new URL(browser.page.headers.location ?? '').searchParams);
 }
 
 /** Returns a code after the user has consented to the request. */
 async function code(scope: string, resources: readonly string[]): Promise<string> {
   await browser.open(authorizePath(scope, resources));
-  if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  if (browser.page.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
   return responseOf()['code'] ?? '';
 }
 
@@ -214,7 +214,7 @@ describe('consent', () => {
     await other.submit({ username: 'bruno', password: PASSWORD });
     const silently = async (resources: readonly string[]) => {
       await other.open(authorizePath('openid files.read', resources, { prompt: 'none' }));
-      const { searchParams } = new URL(other.shown.headers.location ?? '');
+      const { searchParams } = new URL(other.page.headers.location ?? '');
       return searchParams.get('error') ?? 'granted';
     };
     await other.open(authorizePath('openid files.read', []));
@@ -224,9 +224,9 @@ describe('consent', () => {
     expect(await silently([FILES])).toBe('consent_required');
 
     await other.open(authorizePath('openid files.read', [FILES, service.issuer]));
-    expect(other.shown.text).toContain(`Use ${FILES} on your behalf`);
-    expect(other.shown.text).not.toContain(`Use ${service.issuer}`);
-    expect(other.shown.text).toContain('files.read');
+    expect(other.page.text).toContain(`Use ${FILES} on your behalf`);
+    expect(other.page.text).not.toContain(`Use ${service.issuer}`);
+    expect(other.page.text).toContain('files.read');
     await other.submit({ action: 'consent' }, { action: '/authorize' });
     expect(await silently([FILES])).toBe('granted');
     expect(await silently([FILES, CALENDAR])).toBe('consent_required');
@@ -243,9 +243,9 @@ describe('other grants', () => {
     const { body } = await post('/oauth2/device', { ...form, resource: [FILES, CALENDAR] });
     await browser.open(`/link?code=${body['user_code']}`);
     await browser.submit({}, { action: '/link' });
-    await browser.open(browser.shown.location ?? '');
-    expect(browser.shown.text).toContain(`Use ${CALENDAR} on your behalf`);
-    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+    await browser.open(browser.page.location ?? '');
+    expect(browser.page.text).toContain(`Use ${CALENDAR} on your behalf`);
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.page.url).pathname });
     const poll = { grant_type: DEVICE_GRANT, client_id: TV, device_code: String(body['device_code']) };
     const beyond = await post('/oauth2/token', { ...poll, resource: service.issuer });
     expect(beyond).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
@@ -345,8 +345,8 @@ describe('a refused resource is logged as sent (RFC 8707 2)', () => {
     const device = await post('/oauth2/device', { client_id: TV, scope: 'openid', resource: FILES });
     await browser.open(`/link?code=${device.body['user_code']}`);
     await browser.submit({}, { action: '/link' });
-    await browser.open(browser.shown.location ?? '');
-    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+    await browser.open(browser.page.location ?? '');
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.page.url).pathname });
     const poll = { grant_type: DEVICE_GRANT, client_id: TV, device_code: String(device.body['device_code']) };
     const ofDevice = await refusalOf(() => post('/oauth2/token', { ...poll, resource: OTHER }));
     expect(ofDevice).toMatch(/device code refused code=resource client=\S+ received=https:\/\/other\.example\/path/);

@@ -78,8 +78,8 @@ async function signIn() {
   });
   await browser.open(address.href);
   await browser.submit({ username: 'amira', password: PASSWORD });
-  const shown = await browser.follow();
-  const tokens = await oidc.authorizationCodeGrant(config, new URL(shown.location ?? ''), {
+  const page = await browser.follow();
+  const tokens = await oidc.authorizationCodeGrant(config, new URL(page.location ?? ''), {
     pkceCodeVerifier: verifier,
   });
   return { config, browser, refreshToken: tokens.refresh_token ?? '' };

@@ -112,8 +112,8 @@ async function signInAndOut({ address, publicBase }: TestService): Promise<void>
   const user = new Browser({ listener: address, publicBase });
   await user.get('/login');
   await user.submit(USER);
-  if (user.shown.status !== 303) throw new Error(`signing in gave ${user.shown.status}`);
+  if (user.page.status !== 303) throw new Error(`signing in gave ${user.page.status}`);
   await user.get('/logout');
   await user.submit();
-  if (user.shown.status !== 303) throw new Error(`signing out gave ${user.shown.status}`);
+  if (user.page.status !== 303) throw new Error(`signing out gave ${user.page.status}`);
 }

@@ -161,7 +161,7 @@ function browser(): Browser {
 
 async function signIn(user: Browser): Promise<void> {
   await user.submit({ username: USER.username, password: USER.password });
-  expect(user.shown.status).toBe(303);
+  expect(user.page.status).toBe(303);
 }
 
 async function signInAndOut(step: number): Promise<void> {
@@ -183,9 +183,9 @@ async function authorize(clientId: string): Promise<string> {
   const user = browser();
   await user.open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: clientId })}`);
   await signIn(user);
-  let shown = await user.follow();
-  if (shown.location === undefined) shown = await user.submit({ action: 'consent' }, { action: '/authorize' });
-  return new URL(shown.location ?? '').searchParams.get('code') ?? '';
+  let page = await user.follow();
+  if (page.location === undefined) page = await user.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(page.location ?? '').searchParams.get('code') ?? '';
 }
 
 const VERIFIER = 'a-verifier-that-is-long-enough-for-the-rules-of-it';

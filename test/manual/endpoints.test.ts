@@ -220,7 +220,7 @@ async function signInAndUseTokens(): Promise<void> {
       await browser.follow();
       await browser.submit({ action: 'consent' }, { action: '/authorize' });
     }
-    const callback = new URL(browser.shown.location ?? '');
+    const callback = new URL(browser.page.location ?? '');
     const first = await oidc.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier });
     await oidc.fetchUserInfo(config, first.access_token, oidc.skipSubjectCheck);
     await fetch(`${service.address}/oauth2/userinfo`, {
@@ -251,7 +251,7 @@ async function signInThroughProvider(): Promise<void> {
   for (const isPosted of [false, true]) {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
-    const response = new URL(peer.signIn(browser.shown.location ?? ''));
+    const response = new URL(peer.signIn(browser.page.location ?? ''));
     if (isPosted) await browser.post(response.pathname, response.searchParams);
     else await browser.get(response.href);
     await browser.follow();
@@ -270,7 +270,7 @@ async function signInThroughProvider(): Promise<void> {
 async function registerThroughProvider(): Promise<void> {
   const browser = newBrowser();
   await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: 'somebody new' } }));
+  await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: 'somebody new' } }));
   await browser.follow();
   await browser.submit({ username: 'dana' });
   await browser.follow();
@@ -292,7 +292,7 @@ async function usePasskey(): Promise<void> {
     }
     const { csrf, asked: requested } = await passkeyOptions(browser);
     await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(requested) }));
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   }
 }
 
@@ -309,12 +309,12 @@ async function useSecondFactor(): Promise<void> {
     await browser.submit({ username: 'fenna', password: PASSWORD });
     await browser.get(`/login/${step}`);
     await browser.submit({ code });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.get('/reauth');
     await browser.submit({ password: PASSWORD }, { action: '/reauth' });
     await browser.get(`/reauth/${step}`);
     await browser.submit({ code: next });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   }
 }
 
@@ -327,10 +327,10 @@ async function setUpSecondFactor(): Promise<ReturnType<TestService['requestLines
     await browser.get('/login');
     await browser.submit({ username: 'gita', password: PASSWORD });
     await browser.get('/login/setup');
-    await browser.submit({ code: scannedApp(strict.core, browser.shown.body).code() });
+    await browser.submit({ code: scannedApp(strict.core, browser.page.body).code() });
     await browser.get('/login/setup');
     await browser.submit();
-    expect(browser.shown.location).toBe(strict.publicBase);
+    expect(browser.page.location).toBe(strict.publicBase);
     return strict.requestLines();
   } finally {
     await strict.stop();
@@ -344,7 +344,7 @@ async function changePassword(): Promise<void> {
   await browser.submit({ username: 'bela', password: PASSWORD });
   for (const path of ['/account', '/account/', '/account/sessions', '/graphql/playground']) await browser.get(path);
   await browser.open('/.well-known/change-password');
-  expect(new URL(browser.shown.url).pathname).toBe('/account/password/change');
+  expect(new URL(browser.page.url).pathname).toBe('/account/password/change');
   const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD, endApplicationSessions: true };
   expect(await askToChangePassword(browser, change)).toBe('ALLOWED');
 }
@@ -356,7 +356,7 @@ async function recoverPassword(): Promise<void> {
   await browser.get('/recover');
   await browser.submit({ email });
   await browser.follow();
-  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  await browser.submit({}, { action: new URL(browser.page.url).pathname });
   const ticket = 'T'.repeat(32);
   await sql(
     service.database,
@@ -386,7 +386,7 @@ async function signOutByClient(config: oidc.Configuration, browser: Browser): Pr
     code_challenge_method: 'S256',
   });
   await browser.open(address.href);
-  const callback = new URL(browser.shown.location ?? '');
+  const callback = new URL(browser.page.location ?? '');
   const { id_token = '' } = await oidc.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier });
   const parameters = { id_token_hint: id_token, post_logout_redirect_uri: SIGNED_OUT };
   await browser.post('/oauth2/logout', new URLSearchParams(parameters));
@@ -397,7 +397,7 @@ async function registerOneself(): Promise<void> {
   const browser = newBrowser();
   await browser.get('/register');
   await browser.get('/register/password');
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+  const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
   await browser.post('/register', new URLSearchParams({ csrf }));
   await service.issueRegistrationToken('class-of-26', undefined);
   await beginRegistration(browser, { username: 'undecided', email: 'undecided@mail.example' });
@@ -413,7 +413,7 @@ async function registerOneself(): Promise<void> {
   await browser.submit({ action: 'verify', code });
   await browser.follow();
   expect(new URL((await browser.submit({ action: 'skip' })).location ?? '').pathname).toMatch(/finish$/);
-  expect((await browser.get(browser.shown.location ?? '')).status).toBe(303);
+  expect((await browser.get(browser.page.location ?? '')).status).toBe(303);
 }
 
 /**

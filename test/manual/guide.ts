@@ -154,6 +154,6 @@ export async function signInAt(
   await browser.submit({ username: 'alice', password: PASSWORD });
   await browser.follow();
   // The service does not ask twice for the same consent.
-  if (browser.shown.location === undefined) await browser.submit({ action: response }, { action: '/authorize' });
-  return { location: browser.shown.location ?? '', browser };
+  if (browser.page.location === undefined) await browser.submit({ action: response }, { action: '/authorize' });
+  return { location: browser.page.location ?? '', browser };
 }

@@ -77,7 +77,7 @@ describe('guide "Registration"', () => {
     await serve({ ...settingsWith(PATH), email: mails.settings, policy }, { strengthWorker });
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/login');
-    expect(browser.shown.text).toContain('Create an account');
+    expect(browser.page.text).toContain('Create an account');
     for (const [email, code] of [
       ['bela@elsewhere.example', 'email-domain-not-allowed'],
       ['bela@a.mail.example.org', 'email-domain-not-allowed'],
@@ -115,7 +115,7 @@ describe('guide "Recovery"', () => {
     );
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/login');
-    expect(browser.shown.text).toContain('Forgot your password?');
+    expect(browser.page.text).toContain('Forgot your password?');
     await browser.get('/recover');
     await browser.submit({ email: 'alice@mail.example' });
     const [mail] = await mails.deliver(service.core);
@@ -163,7 +163,7 @@ describe('guide "Connect a web app"', () => {
     app.cookie = cookie;
     expect((await app.request('GET', '/')).body).toContain('Sign in');
     await browser.open('/');
-    expect(browser.shown.text).not.toContain('alice');
+    expect(browser.page.text).not.toContain('alice');
   }, 30_000);
 
   test('reports a denied consent, and asks for a new sign-in when the session has ended', async () => {

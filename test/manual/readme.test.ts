@@ -60,7 +60,7 @@ describe('README: the first sign-in', () => {
       await browser.submit({ username: 'bob', password: PASSWORD });
       await browser.follow();
       await browser.submit({ action: 'consent' }, { action: '/authorize' });
-      const greeting = await fetch(browser.shown.location ?? '');
+      const greeting = await fetch(browser.page.location ?? '');
       expect(await greeting.text()).toBe('Hello bob\n');
     } finally {
       child.kill();

@@ -241,7 +241,7 @@ describe('GET /metrics (operations 7.2)', () => {
     const browser = newBrowser();
     const comeBack = async (subject: string) => {
       await browser.get(`/upstream/authorize/${PROVIDER}`);
-      await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: subject } }));
+      await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: subject } }));
       await browser.follow();
     };
     await comeBack('hush-hush newcomer');

@@ -109,7 +109,7 @@ async function signIn(at: string): Promise<string> {
   await browser.get('/login');
   await browser.submit({ username: 'ada', password: PASSWORD });
   await browser.follow();
-  return browser.shown.text;
+  return browser.page.text;
 }
 
 test('every GET route of the interface answers', async () => {

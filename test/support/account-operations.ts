@@ -2,7 +2,7 @@
 // Preloaded: the service imports this module on the first request, which can exceed the request timeout on a busy
 // machine.
 import '#features/account-api/endpoint.ts';
-import type { Browser, Shown } from './browser.ts';
+import type { Browser, Page } from './browser.ts';
 
 const HEADERS = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 
@@ -12,7 +12,7 @@ export async function ask(
   query: string,
   variables: object = {},
   headers: Readonly<Record<string, string>> = {},
-): Promise<Shown> {
+): Promise<Page> {
   return await browser.postRaw('/graphql', JSON.stringify({ query, variables }), { ...HEADERS, ...headers });
 }
 
@@ -45,7 +45,7 @@ export async function changePassword(browser: Browser, change: Change): Promise<
   return outcomeOf(await ask(browser, CHANGE, { ...change, userId }), 'setPassword');
 }
 
-function outcomeOf({ body }: Shown, field: string): string {
+function outcomeOf({ body }: Page, field: string): string {
   const { data, errors } = JSON.parse(body);
   return data?.[field].status ?? errors[0].extensions.code;
 }
@@ -68,6 +68,6 @@ export async function recoverPassword(browser: Browser, recovery: Recovery): Pro
 const LOOK = 'query PasswordRecovery($ticket: String!) { userRecoveryTicket(ticket: $ticket) { status } }';
 
 /** Sends the query that the recovery page sends for a ticket. */
-export async function queryTicket(browser: Browser, ticket: string): Promise<Shown> {
+export async function queryTicket(browser: Browser, ticket: string): Promise<Page> {
   return await ask(browser, LOOK, { ticket });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
-import { Browser, type Shown } from './browser.ts';
+import { Browser, type Page } from './browser.ts';
 import type { TestService } from './service.ts';
 
 const VERIFIER = 'v'.repeat(43);
@@ -47,7 +47,7 @@ export class AdminAreaBrowser {
   }
 
   /** Sends the silent authorization request. */
-  async authorize(changed: Readonly<Record<string, string | undefined>> = {}, headers = OWN_PAGE): Promise<Shown> {
+  async authorize(changed: Readonly<Record<string, string | undefined>> = {}, headers = OWN_PAGE): Promise<Page> {
     return await this.browser.get(`authorize?${this.parameters(changed)}`, headers);
   }
 

@@ -8,7 +8,7 @@ import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { AuthorizationGrantId, ClientId } from '#vocabulary/ids.ts';
 import { cheapHasher, insertTestAccount } from './accounts.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
-import { Browser, type Shown } from './browser.ts';
+import { Browser, type Page } from './browser.ts';
 import { FakeClock } from './fake-clock.ts';
 import { insertClient } from './fixtures.ts';
 import { parseRequestLine, type RequestLine } from './log-expression.ts';
@@ -94,7 +94,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
     async signedIn(username: string, browser: Browser = newBrowser()): Promise<Browser> {
       await browser.get('/login');
       await browser.submit({ username, password: PASSWORD });
-      if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+      if (browser.page.status !== 303) throw new Error(`signing in ${username} gave ${browser.page.status}`);
       clock.advanceSeconds(60);
       return browser;
     },
@@ -138,16 +138,16 @@ export function authorizeUrl(clientId: string, fields: Readonly<Record<string, s
 }
 
 /** Returns the authorization response in a redirect's query or fragment. */
-export function responseOf(shown: Shown): Readonly<Record<string, string>> {
-  const location = shown.headers.location ?? '';
+export function responseOf(page: Page): Readonly<Record<string, string>> {
+  const location = page.headers.location ?? '';
   const hash = location.indexOf('#');
   const fragment = location.slice(hash + 1);
   return Object.fromEntries(fragment === '' ? new URL(location).searchParams : new URLSearchParams(fragment));
 }
 
 /** Returns the grant ID in one of the service's URLs. */
-export function grantIdOf(shown: Shown): AuthorizationGrantId {
-  const location = new URL(shown.location ?? shown.url);
+export function grantIdOf(page: Page): AuthorizationGrantId {
+  const location = new URL(page.location ?? page.url);
   const id = location.searchParams.get('id') ?? location.pathname.split('/').at(-1) ?? '';
   const parsed = parseId<'authorization-grant'>(id);
   if (parsed === undefined) throw new Error(`no grant in ${location}`);

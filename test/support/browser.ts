@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { type HtmlForm, parseForms, textOf } from './html-forms.ts';
 
 /** What the browser shows after a response. */
-export interface Shown {
+export interface Page {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Absolute URL of the request. */
@@ -47,7 +47,7 @@ export class Browser {
   readonly #options: BrowserOptions;
   readonly #base: string;
   readonly #cookies = new Map<string, string>();
-  #shown: Shown | undefined;
+  #page: Page | undefined;
 
   constructor(options: BrowserOptions) {
     this.#options = options;
@@ -56,9 +56,9 @@ export class Browser {
   }
 
   /** The most recent page. */
-  get shown(): Shown {
-    if (this.#shown === undefined) throw new Error('the browser has not opened a page yet');
-    return this.#shown;
+  get page(): Page {
+    if (this.#page === undefined) throw new Error('the browser has not opened a page yet');
+    return this.#page;
   }
 
   /** Cookie values by name, as sent on the wire. Tests may add and remove cookies. */
@@ -67,17 +67,17 @@ export class Browser {
   }
 
   /** Requests a URL, absolute or relative to the public base, without following redirects. */
-  async get(address: string, headers: Readonly<Record<string, string | undefined>> = {}): Promise<Shown> {
+  async get(address: string, headers: Readonly<Record<string, string | undefined>> = {}): Promise<Page> {
     return await this.#load('GET', this.#resolve(address), undefined, { 'sec-fetch-site': 'none', ...headers });
   }
 
   /** Sends a HEAD request. */
-  async head(address: string): Promise<Shown> {
+  async head(address: string): Promise<Page> {
     return await this.#load('HEAD', this.#resolve(address), undefined, { 'sec-fetch-site': 'none' });
   }
 
   /** Requests a URL and follows redirects within the service. */
-  async open(address: string): Promise<Shown> {
+  async open(address: string): Promise<Page> {
     await this.get(address);
     return await this.follow();
   }
@@ -86,8 +86,8 @@ export class Browser {
    * Submits a form of the current page: its inputs plus `fields`, which include the name of a pressed button if it has
    * one. Does not follow redirects.
    */
-  async submit(fields: Readonly<Record<string, string>> = {}, options: SubmitOptions = {}): Promise<Shown> {
-    const { forms, url } = this.shown;
+  async submit(fields: Readonly<Record<string, string>> = {}, options: SubmitOptions = {}): Promise<Page> {
+    const { forms, url } = this.page;
     const form = forms.find((candidate) => options.action === undefined || candidate.action === options.action);
     if (form === undefined) throw new Error(`no form ${options.action ?? ''} on ${url}`);
     const values = new URLSearchParams([...form.inputs]);
@@ -101,7 +101,7 @@ export class Browser {
     fields: URLSearchParams,
     headers: Readonly<Record<string, string | undefined>> = {},
     signal?: AbortSignal,
-  ): Promise<Shown> {
+  ): Promise<Page> {
     return await this.postRaw(address, fields.toString(), headers, signal);
   }
 
@@ -111,7 +111,7 @@ export class Browser {
     body: string,
     headers: Readonly<Record<string, string | undefined>> = {},
     signal?: AbortSignal,
-  ): Promise<Shown> {
+  ): Promise<Page> {
     const { origin } = new URL(this.#base);
     const all = {
       'content-type': 'application/x-www-form-urlencoded',
@@ -123,13 +123,13 @@ export class Browser {
   }
 
   /** Follows the redirects of the last response within the service. */
-  async follow(): Promise<Shown> {
+  async follow(): Promise<Page> {
     for (let count = 0; count < MAX_REDIRECTS; count += 1) {
-      const { location } = this.shown;
-      if (location === undefined || new URL(location).origin !== new URL(this.#base).origin) return this.shown;
+      const { location } = this.page;
+      if (location === undefined || new URL(location).origin !== new URL(this.#base).origin) return this.page;
       await this.#load('GET', location, undefined, { 'sec-fetch-site': 'same-origin' });
     }
-    throw new Error(`more than ${MAX_REDIRECTS} redirects, last to ${this.shown.location ?? ''}`);
+    throw new Error(`more than ${MAX_REDIRECTS} redirects, last to ${this.page.location ?? ''}`);
   }
 
   #resolve(address: string): string {
@@ -142,7 +142,7 @@ export class Browser {
     body: string | undefined,
     headers: Readonly<Record<string, string | undefined>>,
     signal?: AbortSignal,
-  ): Promise<Shown> {
+  ): Promise<Page> {
     const { pathname, search } = new URL(url);
     const all = {
       host: new URL(this.#base).host,
@@ -159,7 +159,7 @@ export class Browser {
     const response = await exchange(method, this.#options.listener + pathname + search, sent, body, signal);
     for (const line of response.headers['set-cookie'] ?? []) this.#keep(line);
     const { location } = response.headers;
-    this.#shown = {
+    this.#page = {
       ...response,
       url,
       location: location === undefined ? undefined : new URL(location, url).href,
@@ -167,7 +167,7 @@ export class Browser {
       forms: parseForms(response.body, pathname + search),
       errorCodes: [...response.body.matchAll(/data-error-code="([^"]*)"/g)].map((match) => match[1] ?? ''),
     };
-    return this.#shown;
+    return this.#page;
   }
 
   #keep(line: string): void {
@@ -185,7 +185,7 @@ function exchange(
   headers: Readonly<Record<string, string | undefined>>,
   body: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<Pick<Shown, 'status' | 'headers' | 'body'>> {
+): Promise<Pick<Page, 'status' | 'headers' | 'body'>> {
   return new Promise((resolve, reject) => {
     // Uses one connection per request, so that none is open when the service under test stops.
     const outgoing = request(

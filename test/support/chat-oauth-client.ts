@@ -60,13 +60,13 @@ export class ChatOAuthClient {
   /** Runs an authorization with consent. @returns the response parameters: a code or an error */
   async authorize(browser: Browser, scope: string): Promise<URLSearchParams> {
     await browser.open(`/authorize?${new URLSearchParams(this.authorizationRequest(scope))}`);
-    if (browser.shown.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    return new URL(browser.shown.location ?? '').searchParams;
+    if (browser.page.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    return new URL(browser.page.location ?? '').searchParams;
   }
 
   async code(browser: Browser, scope: string): Promise<string> {
     const code = (await this.authorize(browser, scope)).get('code');
-    if (code === null) throw new Error(`no code for ${scope}: ${browser.shown.location}`);
+    if (code === null) throw new Error(`no code for ${scope}: ${browser.page.location}`);
     return code;
   }
 
@@ -81,7 +81,7 @@ export class ChatOAuthClient {
     await browser.get('/link');
     await browser.submit({ code: String(body['user_code']) });
     await browser.follow();
-    const { pathname } = new URL(browser.shown.url);
+    const { pathname } = new URL(browser.page.url);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
     return String(body['device_code']);
   }

@@ -15,7 +15,7 @@ export function ssoPath(
 
 /** Submits the form of the current page, which asks whether to sign the client in. */
 export async function agreeToSso(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
-  return await browser.submit(fields, { action: new URL(browser.shown.url).pathname });
+  return await browser.submit(fields, { action: new URL(browser.page.url).pathname });
 }
 
 /** Returns the login token that the browser passes to the client. */

@@ -39,7 +39,7 @@ export class GraphqlClient {
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/login');
     await browser.submit({ username, password });
-    if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+    if (browser.page.status !== 303) throw new Error(`signing in ${username} gave ${browser.page.status}`);
     return new GraphqlClient(service, {}, browser);
   }
 

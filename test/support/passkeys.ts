@@ -43,7 +43,7 @@ export interface PasskeyRequest extends Options {
 
 /** Returns the request options that the current page's script receives, and the CSRF token that it sends. */
 export async function passkeyOptions(browser: Browser): Promise<{ csrf: string; asked: PasskeyRequest }> {
-  const { body } = browser.shown;
+  const { body } = browser.page;
   const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(body) ?? [];
   const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(body) ?? [];
   const headers = { 'content-type': undefined, 'x-csrf-token': csrf, accept: 'application/json' };

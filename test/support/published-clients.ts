@@ -89,8 +89,8 @@ export async function openConsent(
   clientId: string,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<Browser> {
-  const shown = await browser.open(authorizeUrl(clientId, fields));
-  if (new URL(shown.url).pathname === '/login') {
+  const page = await browser.open(authorizeUrl(clientId, fields));
+  if (new URL(page.url).pathname === '/login') {
     await browser.submit({ username: USERNAME, password: PASSWORD });
     await browser.follow();
   }
@@ -99,8 +99,8 @@ export async function openConsent(
 
 /** Gives consent. @returns the code */
 export async function consent(browser: Browser): Promise<string> {
-  const shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  return new URL(shown.location ?? '').searchParams.get('code') ?? '';
+  const page = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(page.location ?? '').searchParams.get('code') ?? '';
 }
 
 export async function post(

@@ -1,5 +1,5 @@
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import type { Browser, Shown } from './browser.ts';
+import type { Browser, Page } from './browser.ts';
 import type { ReceivedMail } from './mails.ts';
 import { bundleWorker } from './worker-entry.ts';
 
@@ -20,7 +20,7 @@ export async function beginRegistration(
   browser: Browser,
   fields: Readonly<Record<string, string>>,
   query = '',
-): Promise<Shown> {
+): Promise<Page> {
   await browser.get(`/register/password${query}`);
   return await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD, ...fields });
 }
@@ -30,12 +30,12 @@ export async function registerUpToFinish(browser: Browser, username: string, que
   await beginRegistration(browser, { username }, query);
   await browser.follow();
   const { location } = await browser.submit({ action: 'skip' });
-  if (location === undefined) throw new Error(`registering ${username} stopped at ${browser.shown.url}`);
+  if (location === undefined) throw new Error(`registering ${username} stopped at ${browser.page.url}`);
   return location;
 }
 
 /** Completes all steps. @returns the response of `finish` */
-export async function registerCompletely(browser: Browser, username: string, query = ''): Promise<Shown> {
+export async function registerCompletely(browser: Browser, username: string, query = ''): Promise<Page> {
   return await browser.get(await registerUpToFinish(browser, username, query));
 }
 

@@ -65,8 +65,8 @@ export class Load {
     });
     await browser.open(`/authorize?${query}`);
     await browser.submit({ username: USERNAME, password: PASSWORD });
-    const shown = await browser.follow();
-    const code = new URL(shown.location ?? '').searchParams.get('code') ?? '';
+    const page = await browser.follow();
+    const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
     const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK };
     const answer = await this.#post('oauth2/token', grant);
     if (answer === undefined) throw new Error('no tokens');

@@ -55,7 +55,7 @@ async function addAddress(address: string): Promise<void> {
 async function signIn(browser: Browser, name = username): Promise<Browser> {
   await browser.open('/login');
   await browser.submit({ username: name, password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   return browser;
 }
 
@@ -178,7 +178,7 @@ describe('a sign-in from a new browser is notified (browser-flows 11.4)', () => 
     const page = other.browser();
     await page.open('/login');
     await page.submit({ username, password: PASSWORD });
-    expect(page.shown.status).toBe(303);
+    expect(page.page.status).toBe(303);
     expect(await waiting()).toEqual([]);
     await other.stop();
   });

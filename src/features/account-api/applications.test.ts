@@ -194,7 +194,7 @@ describe('applications', () => {
     expect((await user.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'NOT_FOUND' } });
     expect((await events()).map(({ kind }) => kind)).toEqual(['consent_revoked']);
     await browser().open(`/authorize?${new URLSearchParams(harbour.authorizationRequest('openid email'))}`);
-    expect([browser().shown.status, browser().shown.location]).toEqual([200, undefined]);
+    expect([browser().page.status, browser().page.location]).toEqual([200, undefined]);
   });
 });
 

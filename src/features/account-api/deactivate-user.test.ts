@@ -161,10 +161,10 @@ describe('deactivateUser', () => {
     await deactivate();
     const browser = here.browser ?? expect.fail('no browser');
     await browser.get('/account/');
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.get('/login');
     await browser.submit({ username, password: PASSWORD });
-    expect(browser.shown).toMatchObject({ status: 200, body: expect.stringContaining('deactivated') });
+    expect(browser.page).toMatchObject({ status: 200, body: expect.stringContaining('deactivated') });
   });
 
   test.each([false, true])('notifies the homeserver with a job, with erasure: %s', async (hsErase) => {

@@ -121,7 +121,7 @@ async function isGood({ username }: TestUser, password: string): Promise<boolean
   const browser = browserAt();
   await browser.get('/login');
   await browser.submit({ username, password });
-  return browser.shown.status === 303;
+  return browser.page.status === 303;
 }
 
 async function run(text: string, { email }: TestUser): Promise<void> {
@@ -228,7 +228,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     const ticket = await mailedTicket(who.email);
     expect(statusOf(await recover(ticket, new GraphqlClient(service, {}, browser)))).toBe('ALLOWED');
     await browser.open('/account/');
-    expect([new URL(browser.shown.url).pathname, browser.shown.text]).toEqual([
+    expect([new URL(browser.page.url).pathname, browser.page.text]).toEqual([
       '/login',
       expect.stringContaining('Your password has been reset.'),
     ]);

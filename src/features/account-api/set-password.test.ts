@@ -88,7 +88,7 @@ async function isGood({ username }: TestUser, password: string): Promise<boolean
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');
   await browser.submit({ username, password });
-  return browser.shown.status === 303;
+  return browser.page.status === 303;
 }
 
 const CHANGE = `mutation ChangePassword($userId: ID!, $oldPassword: String, $newPassword: String!, $keep: Boolean, $apps: Boolean) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { AssetFiles } from '#browser/asset-files.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import type { Browser, Shown } from '#test/support/browser.ts';
+import type { Browser, Page } from '#test/support/browser.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
@@ -47,7 +47,7 @@ async function signedIn(from = service, acceptLanguage = 'en'): Promise<{ browse
   return { browser, username };
 }
 
-const opener = ({ headers }: Shown) => headers['cross-origin-opener-policy'];
+const opener = ({ headers }: Page) => headers['cross-origin-opener-policy'];
 
 describe('the account page', () => {
   test.each([
@@ -62,13 +62,13 @@ describe('the account page', () => {
   ])('%s is the same for all signed-in users, with one statement', async (path) => {
     const { browser, username } = await signedIn();
     const reference = await browser.get('/account/');
-    const shown = await browser.get(path);
-    expect([shown.status, shown.body]).toEqual([200, reference.body]);
+    const response = await browser.get(path);
+    expect([response.status, response.body]).toEqual([200, reference.body]);
     expect(service.lastRequest()).toMatchObject({ status: 200, queries: 1 });
     expect(service.lastRequest().requester).toContain(username);
     // All data about the user comes from /graphql.
-    expect(shown.body).not.toContain(username);
-    expect(shown.body).not.toContain(shown.forms[0]?.inputs.get('csrf') ?? 'csrf');
+    expect(response.body).not.toContain(username);
+    expect(response.body).not.toContain(response.forms[0]?.inputs.get('csrf') ?? 'csrf');
   });
 
   test('answers HEAD like GET without a body', async () => {
@@ -193,8 +193,8 @@ describe('the account page', () => {
   test.each(['POST', 'PUT', 'DELETE'])('%s returns 405', async (method) => {
     const { browser } = await signedIn();
     const headers = { 'x-http-method-override': method };
-    const shown = await browser.post('/account/sessions', new URLSearchParams(), headers);
-    expect([shown.status, shown.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    const response = await browser.post('/account/sessions', new URLSearchParams(), headers);
+    expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
   test.each(['iframe', 'script', 'image'])('cannot be loaded as %s by another page (S-68)', async (destination) => {
@@ -212,8 +212,8 @@ test.each([
   ['', 'https://auth.example.org/account/'],
   ['?action=profile&x=%2F%2Fevil.example', 'https://auth.example.org/account/?action=profile&x=%2F%2Fevil.example'],
 ])('/account%s redirects to the account page, with its query', async (query, location) => {
-  const shown = await service.browser().get(`/account${query}`);
-  expect([shown.status, shown.location]).toEqual([303, location]);
+  const page = await service.browser().get(`/account${query}`);
+  expect([page.status, page.location]).toEqual([303, location]);
   expect(service.lastRequest().queries).toBe(0);
 });
 
@@ -226,8 +226,8 @@ describe('GET /account/password/recovery', () => {
     const reference = await browser.get('/account/');
     for (const one of [browser, service.browser()]) {
       for (const query of [`?ticket=${TICKET}`, '?ticket=x', '?ticket=%F0%9F%94%91%27%22%3Csvg%3E']) {
-        const shown = await one.get(PATH + query);
-        expect([shown.status, shown.body]).toEqual([200, reference.body]);
+        const page = await one.get(PATH + query);
+        expect([page.status, page.body]).toEqual([200, reference.body]);
         expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0 });
         expect(service.lastRequest().requester).toBeUndefined();
       }
@@ -336,9 +336,9 @@ describe('a signed-out visitor', () => {
     [`/account/?org.chat.msc4198.login_hint=${LONG}x`, MANAGE],
     ['/account/?login_hint=a', MANAGE],
   ])('is redirected from %s to the sign-in page, without a statement', async (path, query) => {
-    const shown = await service.browser().get(path);
-    expect([shown.status, shown.location]).toEqual([303, `${LOGIN}${query}`]);
-    expect(shown.headers['cache-control']).toBe('no-store');
+    const page = await service.browser().get(path);
+    expect([page.status, page.location]).toEqual([303, `${LOGIN}${query}`]);
+    expect(page.headers['cache-control']).toBe('no-store');
     expect(service.lastRequest().queries).toBe(0);
   });
 
@@ -406,10 +406,10 @@ describe.each([
   ])('sees a notice at %s, and continues with the button', async (path, next) => {
     const { browser, username } = await signedIn();
     await sql(testDatabase.database, `${statement}${username}'`);
-    const shown = await browser.get(path);
-    expect([shown.status, shown.forms.map(({ action }) => action)]).toEqual([200, ['/logout']]);
-    expect(shown.text).toContain(word);
-    expect(opener(shown)).toBe('same-origin');
+    const page = await browser.get(path);
+    expect([page.status, page.forms.map(({ action }) => action)]).toEqual([200, ['/logout']]);
+    expect(page.text).toContain(word);
+    expect(opener(page)).toBe('same-origin');
     expect(service.lastRequest().requester).toBeUndefined();
     const out = await browser.submit();
     expect([out.status, new URL(out.location ?? '').pathname + new URL(out.location ?? '').search]).toEqual([

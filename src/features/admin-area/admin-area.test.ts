@@ -51,17 +51,17 @@ describe('the page (administration A-24)', () => {
     async (path) => {
       const { area } = await newUser(true);
       const reference = await area.browser.get('admin/');
-      const shown = await area.browser.get(path);
-      expect([shown.status, shown.body]).toEqual([200, reference.body]);
+      const page = await area.browser.get(path);
+      expect([page.status, page.body]).toEqual([200, reference.body]);
       expect(service.requestLines().at(-1)).toMatchObject({ status: 200, queries: 1 });
-      expect(shown.body).not.toContain(`person${users}`);
-      expect(shown.headers).toMatchObject({
+      expect(page.body).not.toContain(`person${users}`);
+      expect(page.headers).toMatchObject({
         'cache-control': 'no-store',
         'x-frame-options': 'DENY',
         'cross-origin-opener-policy': 'same-origin',
         'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
       });
-      expect(shown.body).not.toMatch(/<script[^>]*>[^<]|<style| style=| on[a-z]+=/);
+      expect(page.body).not.toMatch(/<script[^>]*>[^<]|<style| style=| on[a-z]+=/);
     },
   );
 
@@ -69,9 +69,9 @@ describe('the page (administration A-24)', () => {
     const { area } = await newUser(false);
     const unknown = await area.browser.get('administrations/');
     for (const path of ['admin/', 'admin/users', 'admin/users/x/y']) {
-      const shown = await area.browser.get(path);
-      expect([shown.status, steady(shown.body)]).toEqual([404, steady(unknown.body)]);
-      const { date: _, 'content-length': __, ...headers } = shown.headers;
+      const page = await area.browser.get(path);
+      expect([page.status, steady(page.body)]).toEqual([404, steady(unknown.body)]);
+      const { date: _, 'content-length': __, ...headers } = page.headers;
       expect(unknown.headers).toMatchObject(headers);
     }
   });
@@ -80,8 +80,8 @@ describe('the page (administration A-24)', () => {
     users += 1;
     await service.registerUser(`person${users}`, PASSWORD, { canRequestAdmin: true });
     const { browser } = new AdminAreaBrowser(service);
-    const shown = await browser.get('admin/users');
-    expect([shown.status, shown.location]).toEqual([303, `${service.publicBase}login?kind=administer`]);
+    const page = await browser.get('admin/users');
+    expect([page.status, page.location]).toEqual([303, `${service.publicBase}login?kind=administer`]);
     await browser.follow();
     const done = await browser.submit({ username: `person${users}`, password: PASSWORD });
     expect(done.location).toBe(`${service.publicBase}admin/`);
@@ -199,10 +199,10 @@ describe('access (administration A-25)', () => {
     const { area } = await newUser(true);
     await area.token();
     const query = '{ viewer { ... on User { appSessions(first: 5) { totalCount } } } }';
-    const shown = await area.browser.postRaw('graphql', JSON.stringify({ query }), {
+    const page = await area.browser.postRaw('graphql', JSON.stringify({ query }), {
       'content-type': 'application/json',
     });
-    expect(JSON.parse(shown.body)).toEqual({ data: { viewer: { appSessions: { totalCount: 0 } } } });
+    expect(JSON.parse(page.body)).toEqual({ data: { viewer: { appSessions: { totalCount: 0 } } } });
   });
 });
 

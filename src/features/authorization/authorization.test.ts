@@ -8,7 +8,7 @@ import {
   responseOf,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
-import type { Shown } from '#test/support/browser.ts';
+import type { Page } from '#test/support/browser.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
@@ -47,9 +47,9 @@ describe('an authorization request that cannot be returned to the client', () =>
     'data:text/html,x',
   ])('with redirect_uri %s shows a page: no redirect, no grant row (S-01, S-05, R-11)', async (redirect_uri) => {
     const before = await grantCount();
-    const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }));
-    expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
-    expect(shown.body).not.toContain('evil.example');
+    const page = await service.browser().get(authorizeUrl(client, { redirect_uri }));
+    expect(page).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
+    expect(page.body).not.toContain('evil.example');
     expect(await grantCount()).toBe(before);
   });
 
@@ -76,10 +76,10 @@ describe('an authorization request that cannot be returned to the client', () =>
     );
     const responses = [];
     for (const id of [newId(1), disabled, 'no-ulid', 'a\0b', '']) {
-      const shown = await service.browser().get(authorizeUrl(id));
-      expect(shown.location).toBeUndefined();
-      const { date: _date, ...headers } = shown.headers;
-      responses.push({ status: shown.status, headers, body: shown.body.replaceAll(/GET-\d+/g, '') });
+      const page = await service.browser().get(authorizeUrl(id));
+      expect(page.location).toBeUndefined();
+      const { date: _date, ...headers } = page.headers;
+      responses.push({ status: page.status, headers, body: page.body.replaceAll(/GET-\d+/g, '') });
     }
     expect(responses[0]).toMatchObject({ status: 400 });
     for (const response of responses) expect(response).toEqual(responses[0]);
@@ -88,14 +88,14 @@ describe('an authorization request that cannot be returned to the client', () =>
   test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
     'with a repeated %s shows a page (S-02)',
     async (name) => {
-      const shown = await service.browser().get(`${authorizeUrl(client)}&${name}=a&${name}=a`);
-      expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+      const page = await service.browser().get(`${authorizeUrl(client)}&${name}=a&${name}=a`);
+      expect(page).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
     },
   );
 
   test('with an unknown response_mode shows a page (S-07)', async () => {
-    const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'web_message' }));
-    expect(shown).toMatchObject({ status: 400, location: undefined });
+    const page = await service.browser().get(authorizeUrl(client, { response_mode: 'web_message' }));
+    expect(page).toMatchObject({ status: 400, location: undefined });
   });
 
   test('rejects HEAD, since the GET changes state', async () => {
@@ -117,21 +117,21 @@ describe('a rejected authorization request', () => {
     ['claims', { claims: '[]' }, 'invalid_request'],
   ])('with a bad %s redirects with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {
     const before = await grantCount();
-    const shown = await service.browser().get(authorizeUrl(client, { state: 'a b&c#', ...fields }));
-    expect(shown.status).toBe(303);
-    expect(shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?.*#$/);
-    expect(responseOf(shown)).toMatchObject({ error, state: 'a b&c#', iss: AUTHORIZATION_ISSUER });
-    expect(shown.headers['referrer-policy']).toBe('no-referrer');
-    expect(shown.headers['cache-control']).toBe('no-store');
+    const page = await service.browser().get(authorizeUrl(client, { state: 'a b&c#', ...fields }));
+    expect(page.status).toBe(303);
+    expect(page.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?.*#$/);
+    expect(responseOf(page)).toMatchObject({ error, state: 'a b&c#', iss: AUTHORIZATION_ISSUER });
+    expect(page.headers['referrer-policy']).toBe('no-referrer');
+    expect(page.headers['cache-control']).toBe('no-store');
     expect(await grantCount()).toBe(before);
   });
 
   test.each(['token', 'id_token', 'code token'])(
     'with response_type=%s responds in the fragment (S-07)',
     async (response_type) => {
-      const shown = await service.browser().get(authorizeUrl(client, { response_type }));
-      expect(new URL(shown.headers.location ?? '').search).toBe('');
-      expect(responseOf(shown)).toMatchObject({
+      const page = await service.browser().get(authorizeUrl(client, { response_type }));
+      expect(new URL(page.headers.location ?? '').search).toBe('');
+      expect(responseOf(page)).toMatchObject({
         error: 'unsupported_response_type',
         state: 'st',
         iss: AUTHORIZATION_ISSUER,
@@ -142,24 +142,24 @@ describe('a rejected authorization request', () => {
   test('with form_post gets the page at once, with every field escaped, posting to the client only (S-07)', async () => {
     const state = '"><script>alert(1)</script>\n\'';
     const fields = { response_mode: 'form_post', scope: '"', state };
-    const shown = await service.browser().get(authorizeUrl(client, fields));
-    expect(shown.status).toBe(200);
-    expect(shown.body).not.toContain('<script>alert');
-    expect(shown.headers['content-security-policy']).toContain("script-src 'self';");
-    expect(shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
-    expect(shown.headers['referrer-policy']).toBe('strict-origin');
-    expect(shown.headers['cache-control']).toBe('no-store');
-    const [form] = shown.forms;
+    const page = await service.browser().get(authorizeUrl(client, fields));
+    expect(page.status).toBe(200);
+    expect(page.body).not.toContain('<script>alert');
+    expect(page.headers['content-security-policy']).toContain("script-src 'self';");
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    expect(page.headers['referrer-policy']).toBe('strict-origin');
+    expect(page.headers['cache-control']).toBe('no-store');
+    const [form] = page.forms;
     expect(form).toMatchObject({ method: 'POST', action: CALLBACK });
     expect(form?.inputs.get('error')).toBe('invalid_scope');
     expect(form?.inputs.get('iss')).toBe(AUTHORIZATION_ISSUER);
-    expect(shown.body).toContain(`name="state" value="&quot;>&lt;script>alert(1)&lt;/script>\n'"`);
+    expect(page.body).toContain(`name="state" value="&quot;>&lt;script>alert(1)&lt;/script>\n'"`);
   });
 
   test('from a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
     const publicClient = await service.client({});
-    const shown = await service.browser().get(authorizeUrl(publicClient));
-    expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
+    const page = await service.browser().get(authorizeUrl(publicClient));
+    expect(responseOf(page)).toMatchObject({ error: 'invalid_request' });
   });
 });
 
@@ -167,9 +167,9 @@ describe('a server error after the redirect URI is validated', () => {
   test('is reported to the client without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
     const broken = await startAuthorizationService(refusingWrites(testDatabase.database));
     try {
-      const shown = await broken.browser().get(authorizeUrl(client));
-      expect(responseOf(shown)).toMatchObject({ error: 'server_error', state: 'st', iss: AUTHORIZATION_ISSUER });
-      expect(shown.headers.location).not.toContain('refused');
+      const page = await broken.browser().get(authorizeUrl(client));
+      expect(responseOf(page)).toMatchObject({ error: 'server_error', state: 'st', iss: AUTHORIZATION_ISSUER });
+      expect(page.headers.location).not.toContain('refused');
       expect(broken.log.lines.find((line) => line.level === 'error')?.fields['message']).toBe('write refused');
     } finally {
       await broken.close();
@@ -180,23 +180,23 @@ describe('a server error after the redirect URI is validated', () => {
 describe('a signed-out user', () => {
   test('is sent to sign in with the login hint, and returns through the grant to the consent page', async () => {
     const browser = service.browser();
-    const shown = await browser.get(authorizeUrl(client, { login_hint: 'alice' }));
-    const id = grantIdOf(shown);
-    expect(shown.status).toBe(303);
-    expect(new URL(shown.location ?? '').pathname + new URL(shown.location ?? '').search).toBe(
+    const page = await browser.get(authorizeUrl(client, { login_hint: 'alice' }));
+    const id = grantIdOf(page);
+    expect(page.status).toBe(303);
+    expect(new URL(page.location ?? '').pathname + new URL(page.location ?? '').search).toBe(
       `/login?kind=continue_authorization_grant&id=${id}&login_hint=alice`,
     );
     expect(service.lastRequest()).toMatchObject({ status: 303, queries: 1, requester: undefined });
     await service.signedIn('alice', browser);
     await browser.open(`/authorize/${id}`);
-    expect(new URL(browser.shown.url).pathname).toBe(`/consent/${id}`);
-    expect(browser.shown.status).toBe(200);
+    expect(new URL(browser.page.url).pathname).toBe(`/consent/${id}`);
+    expect(browser.page.status).toBe(200);
   });
 
   test('with prompt=none gets login_required, and no grant is stored (S-10)', async () => {
     const before = await grantCount();
-    const shown = await service.browser().get(authorizeUrl(client, { prompt: 'none' }));
-    expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st', iss: AUTHORIZATION_ISSUER });
+    const page = await service.browser().get(authorizeUrl(client, { prompt: 'none' }));
+    expect(responseOf(page)).toMatchObject({ error: 'login_required', state: 'st', iss: AUTHORIZATION_ISSUER });
     expect(await grantCount()).toBe(before);
   });
 
@@ -205,11 +205,11 @@ describe('a signed-out user', () => {
     await browser.get(authorizeUrl(client, { ui_locales: 'xx de-AT' }));
     expect([...browser.cookies.keys()].some((name) => name.includes('lang'))).toBe(false);
     await browser.follow();
-    expect(browser.shown.headers['content-language']).toBe('de');
-    const id = grantIdOf(browser.shown);
+    expect(browser.page.headers['content-language']).toBe('de');
+    const id = grantIdOf(browser.page);
     await service.signedIn('alice', browser);
     await browser.get(`/consent/${id}`);
-    expect(browser.shown.headers['content-language']).toBe('de');
+    expect(browser.page.headers['content-language']).toBe('de');
   });
 });
 
@@ -229,13 +229,13 @@ describe('a signed-in user', () => {
   test('with consent gets a code at once, in three statements, also with prompt=none (performance 1)', async () => {
     const browser = await consented('alice');
     for (const prompt of [undefined, 'none']) {
-      const shown = await browser.get(authorizeUrl(client, { prompt }));
-      expect(responseOf(shown)).toEqual({
+      const page = await browser.get(authorizeUrl(client, { prompt }));
+      expect(responseOf(page)).toEqual({
         code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
         state: 'st',
         iss: AUTHORIZATION_ISSUER,
       });
-      expect(shown.headers.location).toMatch(/#$/);
+      expect(page.headers.location).toMatch(/#$/);
       expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
       expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
     }
@@ -245,9 +245,9 @@ describe('a signed-in user', () => {
     const redirect_uri = 'https://app.example.org/callback?keep=1';
     const other = await service.client({ secret: 's', metadata: { redirect_uris: [redirect_uri], first_party: true } });
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(authorizeUrl(other, { redirect_uri, response_mode: 'fragment' }));
-    expect(shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?keep=1#code=/);
-    expect(responseOf(shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
+    const page = await browser.get(authorizeUrl(other, { redirect_uri, response_mode: 'fragment' }));
+    expect(page.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?keep=1#code=/);
+    expect(responseOf(page)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
   test('with form_post is redirected to the page that posts the code, which is shown once', async () => {
@@ -255,19 +255,19 @@ describe('a signed-in user', () => {
     const redirected = await browser.get(authorizeUrl(client, { response_mode: 'form_post' }));
     const address = `${AUTHORIZATION_ISSUER}authorize/${grantIdOf(redirected)}`;
     expect(redirected.location).toBe(address);
-    const shown = await browser.get(address);
-    expect(shown.status).toBe(200);
-    expect(shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
-    expect(shown.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
-    expect(Object.fromEntries(shown.forms[0]?.inputs ?? [])).toEqual({
+    const page = await browser.get(address);
+    expect(page.status).toBe(200);
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    expect(page.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
+    expect(Object.fromEntries(page.forms[0]?.inputs ?? [])).toEqual({
       code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       state: 'st',
       iss: AUTHORIZATION_ISSUER,
     });
-    expect(shown.body).toContain('<button');
+    expect(page.body).toContain('<button');
     const again = await browser.get(address);
     expect(again).toMatchObject({ status: 409 });
-    expect(again.body).not.toContain(shown.forms[0]?.inputs.get('code'));
+    expect(again.body).not.toContain(page.forms[0]?.inputs.get('code'));
   });
 
   test('whose session was ended elsewhere sees a notice; prompt=none: login_required', async () => {
@@ -280,13 +280,13 @@ describe('a signed-in user', () => {
       error: 'login_required',
     });
     await browser.open(authorizeUrl(client));
-    expect(new URL(browser.shown.url).pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
-    expect(browser.shown).toMatchObject({ status: 200 });
-    expect(browser.shown.text).toContain('You were signed out');
+    expect(new URL(browser.page.url).pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
+    expect(browser.page).toMatchObject({ status: 200 });
+    expect(browser.page.text).toContain('You were signed out');
     expect(service.lastRequest().requester).toBeUndefined();
     await browser.submit();
     await browser.follow();
-    expect(new URL(browser.shown.url).pathname).toBe('/login');
+    expect(new URL(browser.page.url).pathname).toBe('/login');
   });
 });
 
@@ -311,7 +311,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     const ticket = new URL(posted.location ?? '');
     expect(ticket.pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
     await browser.get(ticket.href);
-    expect(responseOf(browser.shown)).toMatchObject({
+    expect(responseOf(browser.page)).toMatchObject({
       code: expect.any(String),
       state: 'st',
       iss: AUTHORIZATION_ISSUER,
@@ -339,11 +339,11 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
   });
 
   test('ignores the query', async () => {
-    const shown = await service
+    const page = await service
       .browser()
       .post(authorizeUrl(client), new URLSearchParams({ client_id: client }), CROSS_SITE);
-    expect(shown).toMatchObject({ status: 303 });
-    expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
+    expect(page).toMatchObject({ status: 303 });
+    expect(responseOf(page)).toMatchObject({ error: 'invalid_request' });
   });
 
   test('in a format other than a form gets 415', async () => {
@@ -352,18 +352,18 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
   });
 
   test('that also names a grant gets a page', async () => {
-    const shown = await service.browser().post('/authorize', form({ grant_id: newId(1) }));
-    expect(shown).toMatchObject({ status: 400, location: undefined });
+    const page = await service.browser().post('/authorize', form({ grant_id: newId(1) }));
+    expect(page).toMatchObject({ status: 400, location: undefined });
   });
 });
 
 describe('reauthentication (oauth 7.4)', () => {
   test('max_age=0 asks for the password once, cannot be bypassed by URL, and does not loop (S-11)', async () => {
     const browser = await consented('alice');
-    const shown = await browser.get(authorizeUrl(client, { max_age: '0' }));
-    const id = grantIdOf(shown);
+    const page = await browser.get(authorizeUrl(client, { max_age: '0' }));
+    const id = grantIdOf(page);
     const reauth = `${AUTHORIZATION_ISSUER}reauth?kind=continue_authorization_grant&id=${id}`;
-    expect(shown.location).toBe(reauth);
+    expect(page.location).toBe(reauth);
     for (const address of [`/authorize/${id}`, `/consent/${id}`])
       expect((await browser.get(address)).location).toBe(reauth);
     service.clock.advanceSeconds(5);
@@ -372,9 +372,9 @@ describe('reauthentication (oauth 7.4)', () => {
       { password: 'correct horse battery staple' },
       { action: new URL(reauth).pathname + new URL(reauth).search },
     );
-    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}authorize/${id}`);
+    expect(browser.page.location).toBe(`${AUTHORIZATION_ISSUER}authorize/${id}`);
     await browser.follow();
-    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    expect(responseOf(browser.page)).toMatchObject({ code: expect.any(String) });
     const [grant] = await sql<{ age: number }>(
       testDatabase.database,
       `select extract(epoch from fulfilled_at - auth_time)::float8 as age
@@ -394,8 +394,8 @@ describe('reauthentication (oauth 7.4)', () => {
 
   test('a session younger than max_age is sufficient', async () => {
     const browser = await consented('alice');
-    const shown = await browser.get(authorizeUrl(client, { max_age: '86400' }));
-    expect(responseOf(shown)).toMatchObject({ code: expect.any(String) });
+    const page = await browser.get(authorizeUrl(client, { max_age: '86400' }));
+    expect(responseOf(page)).toMatchObject({ code: expect.any(String) });
   });
 });
 
@@ -422,9 +422,9 @@ describe('many requests from one address (S-95)', () => {
     let refused = 0;
     for (let count = 0; count < 110; count += 1) {
       const browser = service.browser(address);
-      const shown = await browser.post('/authorize', new URLSearchParams(request), headers);
-      if (shown.status === 429) refused += 1;
-      else expect(responseOf(await browser.get(new URL(shown.location ?? '').pathname))).toHaveProperty('error');
+      const page = await browser.post('/authorize', new URLSearchParams(request), headers);
+      if (page.status === 429) refused += 1;
+      else expect(responseOf(await browser.get(new URL(page.location ?? '').pathname))).toHaveProperty('error');
     }
     expect(refused).toBe(10);
     expect((await service.browser().get(authorizeUrl(client))).status).toBe(303);
@@ -461,15 +461,15 @@ describe('many requests from one address (S-95)', () => {
 });
 
 /** Returns an empty object if the response is a page. */
-function responseOfAny(shown: Shown): Readonly<Record<string, string>> {
-  return shown.headers.location === undefined ? {} : responseOf(shown);
+function responseOfAny(page: Page): Readonly<Record<string, string>> {
+  return page.headers.location === undefined ? {} : responseOf(page);
 }
 
 /** A browser whose user has granted the client its scopes. */
 async function consented(username: string) {
   const browser = await service.signedIn(username);
   await browser.open(authorizeUrl(client));
-  if (new URL(browser.shown.url).pathname.startsWith('/consent/')) {
+  if (new URL(browser.page.url).pathname.startsWith('/consent/')) {
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
   }
   return browser;

@@ -37,8 +37,8 @@ async function requested(
   await sql(testDatabase.database, 'delete from oauth2_consents returning user_id');
   const browser = await service.signedIn(username);
   await browser.open(authorizeUrl(client, fields));
-  if (!new URL(browser.shown.url).pathname.startsWith('/consent/')) throw new Error(`shown: ${browser.shown.url}`);
-  return [browser, grantIdOf(browser.shown)];
+  if (!new URL(browser.page.url).pathname.startsWith('/consent/')) throw new Error(`shown: ${browser.page.url}`);
+  return [browser, grantIdOf(browser.page)];
 }
 
 async function stateOf(id: AuthorizationGrantId) {
@@ -60,7 +60,7 @@ describe('the consent page', () => {
     const other = await service.client({ secret: 's', isStatic: false, metadata });
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other, { scope: 'openid email urn:chat:client:api:*' }));
-    const { text, body, headers } = browser.shown;
+    const { text, body, headers } = browser.page;
     expect(text).toContain('Continue to Example App ?');
     expect(text).toContain('www.example.org');
     expect(text).toContain('app.example.org');
@@ -80,13 +80,13 @@ describe('the consent page', () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other));
     for (const uri of [policy_uri[''], tos_uri['']]) {
-      expect(browser.shown.body).toContain(`<a href="${uri}" target="_blank" rel="noopener noreferrer">`);
+      expect(browser.page.body).toContain(`<a href="${uri}" target="_blank" rel="noopener noreferrer">`);
     }
   });
 
   test('says that a configured client was set up by the operator', async () => {
     const [browser] = await requested();
-    expect(browser.shown.text).toContain('This app was set up by the administrator');
+    expect(browser.page.text).toContain('This app was set up by the administrator');
   });
 
   test('takes one statement to show, and two to consent (performance 1)', async () => {
@@ -94,7 +94,7 @@ describe('the consent page', () => {
     await browser.get(`/consent/${id}`);
     expect(service.lastRequest().queries).toBe(1);
     await browser.submit(CONSENT, FORM);
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect(service.lastRequest().queries).toBe(2);
   });
 
@@ -106,8 +106,8 @@ describe('the consent page', () => {
   test.each(['consent', 'authorize'])('at /%s/{id} returns 404 for unknown and malformed IDs (S-83)', async (path) => {
     const browser = await service.signedIn('alice');
     for (const id of [newId(1), 'x', '01H..%2f..%2f', `${newId(1)}0`]) {
-      const shown = await browser.get(`/${path}/${id}`);
-      expect(shown).toMatchObject({ status: 404, location: undefined });
+      const page = await browser.get(`/${path}/${id}`);
+      expect(page).toMatchObject({ status: 404, location: undefined });
     }
   });
 
@@ -115,9 +115,9 @@ describe('the consent page', () => {
     const [browser, id] = await requested({ state: 'x y' });
     service.clock.advanceSeconds(3600);
     for (const address of [`/consent/${id}`, `/authorize/${id}`]) {
-      const shown = await browser.get(address);
-      expect(shown).toMatchObject({ status: 410, errorCodes: ['expired'] });
-      const href = /class="button button-primary" href="([^"]*)"/.exec(shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      const page = await browser.get(address);
+      expect(page).toMatchObject({ status: 410, errorCodes: ['expired'] });
+      const href = /class="button button-primary" href="([^"]*)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
       const back = new URL(href);
       expect(back.origin + back.pathname).toBe(CALLBACK);
       expect(Object.fromEntries(back.searchParams)).toMatchObject({
@@ -131,15 +131,15 @@ describe('the consent page', () => {
 
   test('sends signed-out users to sign in', async () => {
     const [, id] = await requested();
-    const shown = await service.browser().get(`/consent/${id}`);
-    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
+    const page = await service.browser().get(`/consent/${id}`);
+    expect(page.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
   });
 
   test('does not continue once the client removed its redirect URI: nothing is sent there (R-11)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other));
-    const id = grantIdOf(browser.shown);
+    const id = grantIdOf(browser.page);
     await sql(
       testDatabase.database,
       `update oauth2_clients set version = version + 1,
@@ -149,7 +149,7 @@ describe('the consent page', () => {
     );
     service.clients.forget(other);
     await browser.submit(CONSENT, FORM);
-    expect(browser.shown).toMatchObject({ status: 400, location: undefined });
+    expect(browser.page).toMatchObject({ status: 400, location: undefined });
     expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'redirect-uri-removed' });
   });
 });
@@ -158,10 +158,10 @@ describe('the decision', () => {
   test('consent: redirects (303) with a code, and the same scopes are not asked for again (S-09)', async () => {
     const [browser, id] = await requested({ scope: 'openid email' });
     await browser.submit(CONSENT, FORM);
-    expect(browser.shown.status).toBe(303);
-    expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?code=.*#$/);
-    expect(responseOf(browser.shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
-    expect(browser.shown.headers['referrer-policy']).toBe('no-referrer');
+    expect(browser.page.status).toBe(303);
+    expect(browser.page.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?code=.*#$/);
+    expect(responseOf(browser.page)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
+    expect(browser.page.headers['referrer-policy']).toBe('no-referrer');
     expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'alice' });
     const again = await browser.get(authorizeUrl(client, { scope: 'email' }));
     expect(responseOf(again)).toMatchObject({ code: expect.any(String) });
@@ -172,8 +172,8 @@ describe('the decision', () => {
   test('cancel: redirects (303) with access_denied, and ends the request', async () => {
     const [browser, id] = await requested();
     await browser.submit({ action: 'cancel' }, FORM);
-    expect(browser.shown.status).toBe(303);
-    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st', iss: AUTHORIZATION_ISSUER });
+    expect(browser.page.status).toBe(303);
+    expect(responseOf(browser.page)).toMatchObject({ error: 'access_denied', state: 'st', iss: AUTHORIZATION_ISSUER });
     expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
     expect((await browser.get(`/authorize/${id}`)).status).toBe(409);
   });
@@ -181,13 +181,13 @@ describe('the decision', () => {
   test.each([{}, { action: 'else' }])('%j: shows the page again with invalid_action', async (fields) => {
     const [browser, id] = await requested();
     await browser.submit(fields as Record<string, string>, FORM);
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
   test('twice within ten seconds: the second sees that the application is being opened, without the code', async () => {
     const [browser, id] = await requested();
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
     const code = responseOf(await browser.post('/authorize', fields))['code'] ?? '';
     const second = await browser.post('/authorize', fields);
@@ -202,7 +202,7 @@ describe('the decision', () => {
 
   test('fifty times in parallel: issues exactly one code (S-100)', async () => {
     const [browser, id] = await requested();
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
     const responses = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
     const codes = responses.filter((response) => response.headers.location?.includes('code='));
@@ -221,8 +221,8 @@ describe('the decision', () => {
       state: 'x',
     };
     await browser.submit(tampered, FORM);
-    expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?/);
-    expect(responseOf(browser.shown)['state']).toBe('st');
+    expect(browser.page.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?/);
+    expect(responseOf(browser.page)['state']).toBe('st');
     const [row] = await sql(
       testDatabase.database,
       'select scope from oauth2_authorization_grants where id = $1::uuid',
@@ -231,13 +231,13 @@ describe('the decision', () => {
     expect(row).toEqual({ scope: ['openid'] });
     const [second, secondId] = await requested();
     await second.submit({ ...CONSENT, client_id: other }, FORM);
-    expect(second.shown).toMatchObject({ status: 400, location: undefined });
+    expect(second.page).toMatchObject({ status: 400, location: undefined });
     expect(await stateOf(secondId)).toMatchObject({ state: 'pending' });
   });
 
   test('with a repeated field is malformed', async () => {
     const [browser, id] = await requested();
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams([
       ['csrf', csrf],
       ['grant_id', id],
@@ -258,8 +258,8 @@ describe('the decision', () => {
   ])('with %s is not processed, and the response links to the consent page (S-57)', async (_, fields, headers) => {
     const [browser, id] = await requested();
     await browser.submit({ ...CONSENT, ...fields }, { ...FORM, headers });
-    expect(browser.shown).toMatchObject({ status: 403, location: undefined });
-    expect(browser.shown.body).toContain(`href="/consent/${id}"`);
+    expect(browser.page).toMatchObject({ status: 403, location: undefined });
+    expect(browser.page.body).toContain(`href="/consent/${id}"`);
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
@@ -267,7 +267,7 @@ describe('the decision', () => {
     const [browser, id] = await requested();
     service.clock.advanceSeconds(1800);
     await browser.get(`/consent/${id}`);
-    const { inputs } = browser.shown.forms[0] ?? { inputs: new Map() };
+    const { inputs } = browser.page.forms[0] ?? { inputs: new Map() };
     await sql(
       testDatabase.database,
       `update oauth2_authorization_grants set expires_at = expires_at + interval '2 hours' where id = $1::uuid returning id`,
@@ -275,10 +275,10 @@ describe('the decision', () => {
     );
     service.clock.advanceSeconds(3600);
     await browser.post('/authorize', new URLSearchParams([...inputs, ['grant_id', id], ['action', 'consent']]));
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
     await browser.submit(CONSENT, FORM);
-    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    expect(responseOf(browser.page)).toMatchObject({ code: expect.any(String) });
   });
 });
 
@@ -288,14 +288,14 @@ describe('a request pending in one browser', () => {
     await alice.submit(CONSENT, FORM);
     const foreign = await service.browser().get(authorizeUrl(client));
     const id = grantIdOf(foreign);
-    const shown = await alice.get(`/authorize/${id}`);
-    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
+    const page = await alice.get(`/authorize/${id}`);
+    expect(page.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
   test('rejects a decision whose form was rendered for another user (S-24)', async () => {
     const [browser, id] = await requested();
-    const csrf = browser.shown.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
     await browser.submit({ username: 'bob', password: PASSWORD });
@@ -303,7 +303,7 @@ describe('a request pending in one browser', () => {
     expect(await browser.post('/authorize', fields)).toMatchObject({ status: 403, location: undefined });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
     await browser.get(`/consent/${id}`);
-    expect(browser.shown.text).toContain('@bob:example.test');
+    expect(browser.page.text).toContain('@bob:example.test');
     await browser.submit(CONSENT, FORM);
     expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'bob' });
     const rows = await sql(
@@ -317,13 +317,13 @@ describe('a request pending in one browser', () => {
   test('never shows its code again once it is finished (S-25)', async () => {
     const [browser, id] = await requested();
     await browser.submit(CONSENT, FORM);
-    const code = responseOf(browser.shown)['code'] ?? 'none';
+    const code = responseOf(browser.page)['code'] ?? 'none';
     const stranger = await service.signedIn('bob');
     for (const visitor of [browser, stranger, service.browser()]) {
       for (const address of [`/authorize/${id}`, `/consent/${id}`, `/authorize/${id}?bind=x`]) {
-        const shown = await visitor.get(address);
-        expect(shown).toMatchObject({ status: 409, location: undefined });
-        expect(shown.body).not.toContain(code);
+        const page = await visitor.get(address);
+        expect(page).toMatchObject({ status: 409, location: undefined });
+        expect(page.body).not.toContain(code);
       }
     }
   });
@@ -333,8 +333,8 @@ describe('a request pending in one browser', () => {
     const [browser, id] = await requested({}, 'carol');
     await sql(testDatabase.database, `update users set locked_at = now() where username = 'carol' returning id`);
     await browser.submit(CONSENT, FORM);
-    expect(browser.shown).toMatchObject({ status: 200, location: undefined });
-    expect(browser.shown.text).toContain('Account locked');
+    expect(browser.page).toMatchObject({ status: 200, location: undefined });
+    expect(browser.page.text).toContain('Account locked');
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
     expect(service.lastRequest().requester).toBeUndefined();
   });
@@ -344,13 +344,13 @@ describe('the decision for a form_post request', () => {
   test('is completed by the GET that follows, so that no POST responds with a form that posts', async () => {
     const [browser, id] = await requested({ response_mode: 'form_post' });
     await browser.submit(CONSENT, FORM);
-    expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
     expect(await stateOf(id)).toMatchObject({ state: 'pending', username: 'alice' });
     const stranger = await service.signedIn('bob');
     expect((await stranger.get(`/authorize/${id}`)).location).toContain('/consent/');
     await browser.follow();
-    expect(browser.shown.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
-    expect(browser.shown.forms[0]?.inputs.get('code')).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(browser.page.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
+    expect(browser.page.forms[0]?.inputs.get('code')).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'alice' });
     expect((await browser.get(authorizeUrl(client, { prompt: 'none' }))).headers.location).toContain('code=');
   });
@@ -359,7 +359,7 @@ describe('the decision for a form_post request', () => {
     const [browser, id] = await requested({ response_mode: 'form_post' });
     await browser.submit({ action: 'cancel' }, FORM);
     await browser.follow();
-    expect(browser.shown.forms[0]?.inputs.get('error')).toBe('access_denied');
+    expect(browser.page.forms[0]?.inputs.get('error')).toBe('access_denied');
     expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
   });
 });
@@ -370,30 +370,30 @@ describe('an admin scope', () => {
   test('from a user without the right is refused by a page that names it, with ways to continue (S-27)', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { scope }));
-    const id = grantIdOf(browser.shown);
-    expect(browser.shown.status).toBe(403);
-    expect(browser.shown.text).toContain('Administer this service');
+    const id = grantIdOf(browser.page);
+    expect(browser.page.status).toBe(403);
+    expect(browser.page.text).toContain('Administer this service');
     expect((await browser.get(`/consent/${id}`)).status).toBe(403);
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const forced = await browser.post('/authorize', new URLSearchParams({ csrf, grant_id: id, ...CONSENT }));
     expect(forced).toMatchObject({ status: 403, location: undefined });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
     await browser.submit({ action: 'cancel' }, FORM);
-    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
+    expect(responseOf(browser.page)).toMatchObject({ error: 'access_denied' });
   });
 
   test('with prompt=none redirects to the client with an error', async () => {
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(authorizeUrl(client, { scope, prompt: 'none' }));
-    expect(responseOf(shown)).toMatchObject({ error: 'access_denied' });
+    const page = await browser.get(authorizeUrl(client, { scope, prompt: 'none' }));
+    expect(responseOf(page)).toMatchObject({ error: 'access_denied' });
   });
 
   test('from a user with the right asks for the password after an old sign-in, and for consent each time (R-32)', async () => {
     const browser = await service.signedIn('admin');
     await browser.open(authorizeUrl(client, { scope }));
-    expect(browser.shown.text).toContain('Administer this service');
+    expect(browser.page.text).toContain('Administer this service');
     await browser.submit(CONSENT, FORM);
-    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    expect(responseOf(browser.page)).toMatchObject({ code: expect.any(String) });
     expect((await browser.get(authorizeUrl(client, { scope }))).location).toContain('/consent/');
     service.clock.advanceSeconds(600);
     expect((await browser.get(authorizeUrl(client, { scope }))).location).toContain('/reauth?');
@@ -410,7 +410,7 @@ describe('with remembered consent disabled', () => {
       const browser = await forgetful.signedIn('alice');
       await browser.open(authorizeUrl(client));
       await browser.submit(CONSENT, FORM);
-      expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+      expect(responseOf(browser.page)).toMatchObject({ code: expect.any(String) });
       expect((await browser.get(authorizeUrl(client))).location).toContain('/consent/');
     } finally {
       await forgetful.close();

@@ -71,14 +71,14 @@ function authorizationForm(fields: Record<string, string> = {}): URLSearchParams
 
 describe('a cross-site page opening /authorize', () => {
   test.each(OPENED)('by %s: asks the user to sign in', async (_, headers) => {
-    const shown = await service.browser().get(authorizeUrl(client), headers);
-    expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/login?') });
+    const page = await service.browser().get(authorizeUrl(client), headers);
+    expect(page).toMatchObject({ status: 303, location: expect.stringContaining('/login?') });
   });
 
   test('by POSTing a form, as clients may (OpenID Connect Core 3.1.2.1)', async () => {
     const headers = { ...BY_USER, origin: 'https://app.example.org', cookie: undefined };
-    const shown = await service.browser().post('/authorize', authorizationForm(), headers);
-    expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
+    const page = await service.browser().post('/authorize', authorizationForm(), headers);
+    expect(page).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
   });
 });
 
@@ -125,7 +125,7 @@ describe('a cross-site page embedding /authorize or /login', () => {
     expect(await stored()).toEqual(before);
     await browser.get('/login');
     await browser.submit({ username: 'alice', password: PASSWORD });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   });
 
   test('does not affect data requests of our own pages', async () => {
@@ -141,16 +141,16 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
 
   test('of a same-site application, where browsers send cookies: issues a code', async () => {
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(silent(), { ...FRAME, 'sec-fetch-site': 'same-site' });
-    expect(responseOf(shown)).toMatchObject({ code: expect.any(String), state: 'st', iss: AUTHORIZATION_ISSUER });
+    const page = await browser.get(silent(), { ...FRAME, 'sec-fetch-site': 'same-site' });
+    expect(responseOf(page)).toMatchObject({ code: expect.any(String), state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
   test('of a cross-site application, without cookies: login_required, a hundred times, and nothing is stored', async () => {
     const browser = await service.signedIn('alice');
     const before = await stored();
     for (let count = 0; count < 100; count += 1) {
-      const shown = await browser.get(silent(), { ...FRAME, cookie: undefined });
-      expect(responseOf(shown)).toMatchObject({ error: 'login_required' });
+      const page = await browser.get(silent(), { ...FRAME, cookie: undefined });
+      expect(responseOf(page)).toMatchObject({ error: 'login_required' });
     }
     expect(await stored()).toEqual(before);
   });
@@ -167,7 +167,7 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
 
   test.each(['login', 'none login', undefined])('rejects prompt=%s in a frame', async (prompt) => {
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(authorizeUrl(client, { prompt }), FRAME);
-    expect(shown).toMatchObject({ status: 403, body: '' });
+    const page = await browser.get(authorizeUrl(client, { prompt }), FRAME);
+    expect(page).toMatchObject({ status: 403, body: '' });
   });
 });

@@ -82,9 +82,9 @@ describe("the log gives the reason for rejecting a client's request", () => {
     ['a query that cannot be decoded', () => '/authorize?client_id=%zz', { client: undefined }],
   ])('on the page: %s', async (_, address, expected) => {
     const fields = await refusalOf(async () => {
-      const shown = await service.browser().get(address());
-      expect(shown).toMatchObject({ status: 400, location: undefined });
-      expect(shown.body).toContain('<dd lang="en" dir="ltr">');
+      const page = await service.browser().get(address());
+      expect(page).toMatchObject({ status: 400, location: undefined });
+      expect(page.body).toContain('<dd lang="en" dir="ltr">');
     });
     expect(fields).toMatchObject(expected);
     expect(JSON.stringify(fields)).not.toMatch(/hidden|#frag|secret|horse|pw/);
@@ -125,8 +125,8 @@ describe("the log gives the reason for rejecting a client's request", () => {
     ['prompt=none without a session', () => authorizeUrl(client, { prompt: 'none' }), { code: 'login_required' }],
   ])('by redirect: %s', async (_, address, expected) => {
     const fields = await refusalOf(async () => {
-      const shown = await service.browser().get(address());
-      expect(responseOf(shown)).toHaveProperty('error');
+      const page = await service.browser().get(address());
+      expect(responseOf(page)).toHaveProperty('error');
     });
     expect(fields).toMatchObject({ ...expected, redirect_uri: REGISTERED });
     expect(fields['client']).toMatch(/^[0-9A-Z]{26}$/);
@@ -216,18 +216,18 @@ describe('an error redirect to a dynamically registered client', () => {
   const silent = () => authorizeUrl(stranger, { prompt: 'none', state: 'st' });
 
   test('first shows a page that names the host (RFC 9700 4.11.2)', async () => {
-    const shown = await service.browser().get(wrong({ state: 'st' }));
-    expectCleanPage(shown.body);
-    expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
-    expect(shown.text).toContain('Continue to app.example.org');
-    expect(shown.body).toMatch(/href="https:\/\/app\.example\.org\/callback\?error=invalid_request[^"]*state=st/);
+    const page = await service.browser().get(wrong({ state: 'st' }));
+    expectCleanPage(page.body);
+    expect(page).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+    expect(page.text).toContain('Continue to app.example.org');
+    expect(page.body).toMatch(/href="https:\/\/app\.example\.org\/callback\?error=invalid_request[^"]*state=st/);
   });
 
   test('shows a page with a form for form_post, which is not submitted automatically', async () => {
-    const shown = await service.browser().get(wrong({ response_mode: 'form_post' }));
-    expect(shown.status).toBe(400);
-    expect(shown.body).not.toContain('data-submit-at-once');
-    expect(shown.body).toContain('action="https://app.example.org/callback"');
+    const page = await service.browser().get(wrong({ response_mode: 'form_post' }));
+    expect(page.status).toBe(400);
+    expect(page.body).not.toContain('data-submit-at-once');
+    expect(page.body).toContain('action="https://app.example.org/callback"');
   });
 
   test('is immediate for the site the browser comes from, and for configured clients', async () => {
@@ -263,25 +263,25 @@ describe('an error redirect to a dynamically registered client', () => {
 describe('the error page', () => {
   test('shows the developer error below the code, in English, without echoing input', async () => {
     const redirect_uri = 'https://evil.example/';
-    const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
-    expect(shown.headers['content-language']).toBe('de');
-    expect(shown.text).toContain('redirect_uri must exactly match one of the URIs registered for the client');
-    expect(shown.body).not.toContain('evil.example');
+    const page = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
+    expect(page.headers['content-language']).toBe('de');
+    expect(page.text).toContain('redirect_uri must exactly match one of the URIs registered for the client');
+    expect(page.body).not.toContain('evil.example');
   });
 
   test('says the same for malformed and unknown client IDs (S-06)', async () => {
     const texts = [];
     for (const id of ['my-app', newId<'client'>(1)]) {
-      const shown = await service.browser().get(authorizeUrl(id));
-      expect(shown.text).toContain('its client_id is unknown');
-      texts.push(shown.text.replace(/GET-\d+/, ''));
+      const page = await service.browser().get(authorizeUrl(id));
+      expect(page.text).toContain('its client_id is unknown');
+      texts.push(page.text.replace(/GET-\d+/, ''));
     }
     expect(texts[0]).toBe(texts[1]);
   });
 
   test("shows no description for errors that are not the client's", async () => {
-    const shown = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
-    expect(shown.status).toBe(404);
-    expect(shown.body).not.toContain('<dd lang="en"');
+    const page = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
+    expect(page.status).toBe(404);
+    expect(page.body).not.toContain('<dd lang="en"');
   });
 });

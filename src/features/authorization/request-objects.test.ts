@@ -1,6 +1,6 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -115,8 +115,8 @@ function authorizeUrl(request: string, fields: Readonly<Record<string, string>> 
   return `/authorize?${new URLSearchParams({ client_id: clientId, request, ...fields })}`;
 }
 
-function response(shown: Shown): Readonly<Record<string, string>> {
-  return Object.fromEntries(new URL(shown.location ?? expect.fail(`no redirect: ${shown.text}`)).searchParams);
+function response(page: Page): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URL(page.location ?? expect.fail(`no redirect: ${page.text}`)).searchParams);
 }
 
 /** Sends plain parameters as well, so that the error reaches the client. */
@@ -131,7 +131,7 @@ describe('a request object', () => {
     const claims = { nonce: 'n', max_age: 3600, claims: { id_token: { name: null } }, login_hint: 'amira' };
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', prompt: 'none', max_age: 'x' };
     await browser.open(authorizeUrl(await signed({ claims }), fields));
-    expect(new URL(browser.shown.url).pathname).toMatch(/^\/consent\//);
+    expect(new URL(browser.page.url).pathname).toMatch(/^\/consent\//);
     const granted = await browser.submit({ action: 'consent' }, { action: '/authorize' });
     expect(granted.location?.startsWith(`${CALLBACK}?`)).toBe(true);
     expect(response(granted)).toMatchObject({ state: 'inside', code: expect.any(String), iss: service.issuer });
@@ -151,7 +151,7 @@ describe('a request object', () => {
     const form = new URLSearchParams({ client_id: clientId, request });
     await browser.post('/authorize', form, { cookie: undefined });
     await browser.follow();
-    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/cb#error=consent_required&.*state=inside/);
+    expect(browser.page.location).toMatch(/^https:\/\/app\.example\/cb#error=consent_required&.*state=inside/);
   });
 
   test('may declare its type, its key, and audiences besides the issuer', async () => {
@@ -164,21 +164,21 @@ describe('a request object', () => {
 
   test('is accepted up to a minute after its exp, to allow for clock skew', async () => {
     const exp = Math.floor(clock.now() / 1000) - 59;
-    const shown = await newBrowser().get(authorizeUrl(await signed({ claims: { exp } })));
-    expect(shown.location).toContain('/login');
+    const loaded = await newBrowser().get(authorizeUrl(await signed({ claims: { exp } })));
+    expect(loaded.location).toContain('/login');
   });
 
   test('may be accompanied by a matching response type and scope', async () => {
     const request = await signed({ claims: { scope: 'openid email' } });
-    const shown = await newBrowser().get(authorizeUrl(request, { response_type: 'code', scope: 'email openid' }));
-    expect(shown.location).toContain('/login');
+    const loaded = await newBrowser().get(authorizeUrl(request, { response_type: 'code', scope: 'email openid' }));
+    expect(loaded.location).toContain('/login');
   });
 
   test('is validated like plain parameters, with errors sent where it specifies', async () => {
     const claims = { response_type: 'token', redirect_uri: 'https://app.example/second', response_mode: 'query' };
-    const shown = await newBrowser().get(authorizeUrl(await signed({ claims }), { redirect_uri: CALLBACK }));
-    expect(shown.location?.startsWith('https://app.example/second?')).toBe(true);
-    expect(response(shown)).toMatchObject({ error: 'unsupported_response_type', state: 'inside' });
+    const loaded = await newBrowser().get(authorizeUrl(await signed({ claims }), { redirect_uri: CALLBACK }));
+    expect(loaded.location?.startsWith('https://app.example/second?')).toBe(true);
+    expect(response(loaded)).toMatchObject({ error: 'unsupported_response_type', state: 'inside' });
     const page = await newBrowser().get(
       authorizeUrl(await signed({ claims: { redirect_uri: 'https://evil.example/' } }), { redirect_uri: CALLBACK }),
     );
@@ -232,9 +232,9 @@ describe('a rejected request object', () => {
 
   test('is reported in the response mode of the plain parameters', async () => {
     const fields = { redirect_uri: CALLBACK, response_mode: 'form_post', state: 'outside' };
-    const shown = await newBrowser().get(authorizeUrl('x', fields));
-    expect(shown.forms[0]?.inputs.get('error')).toBe('invalid_request_object');
-    expect(shown.forms[0]?.inputs.get('state')).toBe('outside');
+    const response = await newBrowser().get(authorizeUrl('x', fields));
+    expect(response.forms[0]?.inputs.get('error')).toBe('invalid_request_object');
+    expect(response.forms[0]?.inputs.get('state')).toBe('outside');
   });
 
   test('is rejected together with a request_uri, whatever their content', async () => {
@@ -278,8 +278,8 @@ describe('a client that must sign its requests', () => {
     const plain = { client_id: strictId, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
     const refused = response(await newBrowser().get(`/authorize?${new URLSearchParams(plain)}`));
     expect(refused).toMatchObject({ error: 'invalid_request', error_description: expect.stringContaining('sign') });
-    const shown = await newBrowser().get(authorizeUrl(await signed({ clientId: strictId }), { client_id: strictId }));
-    expect(shown.location).toContain('/login');
+    const page = await newBrowser().get(authorizeUrl(await signed({ clientId: strictId }), { client_id: strictId }));
+    expect(page.location).toContain('/login');
   });
 
   test('may push a signed request, and no other', async () => {

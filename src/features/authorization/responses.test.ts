@@ -6,7 +6,7 @@ import {
   CALLBACK,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
-import type { Browser, Shown } from '#test/support/browser.ts';
+import type { Browser, Page } from '#test/support/browser.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -36,7 +36,7 @@ async function trusted(): Promise<ClientId> {
   return await client({ first_party: true });
 }
 
-async function decide(fields: Fields, action: string): Promise<Shown> {
+async function decide(fields: Fields, action: string): Promise<Page> {
   await alice.open(authorizeUrl(await client(), fields));
   await alice.submit({ action }, { action: '/authorize' });
   return await alice.follow();
@@ -55,7 +55,7 @@ async function pushed(id: string, fields: Fields): Promise<string> {
 }
 
 /** A request sent by POST without cookies, continued without the ticket that it received. */
-async function withoutTicket(fields: Fields): Promise<Shown> {
+async function withoutTicket(fields: Fields): Promise<Page> {
   const [, query = ''] = authorizeUrl(await trusted(), { ...fields, prompt: 'none' }).split('?');
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
   const { location = '' } = await alice.post('/authorize', new URLSearchParams(query), headers);
@@ -65,11 +65,11 @@ async function withoutTicket(fields: Fields): Promise<Shown> {
 /** Sends `fields` and the additional parameters that cause the error. */
 const refused =
   (more: Fields) =>
-  async (fields: Fields): Promise<Shown> =>
+  async (fields: Fields): Promise<Page> =>
     await service.browser().open(authorizeUrl(await client(), { ...fields, ...more }));
 
 /** `error` of the response; `code` if it carries a code. */
-const RESPONSES: readonly (readonly [error: string, when: string, ask: (fields: Fields) => Promise<Shown>])[] = [
+const RESPONSES: readonly (readonly [error: string, when: string, ask: (fields: Fields) => Promise<Page>])[] = [
   ['code', 'after a consent', async (fields) => await decide(fields, 'consent')],
   ['code', 'without a page', async (fields) => await alice.open(authorizeUrl(await trusted(), fields))],
   [
@@ -128,15 +128,15 @@ const RESPONSES: readonly (readonly [error: string, when: string, ask: (fields: 
 ];
 
 /** Reads the response from the place that its mode defines, and from nowhere else. */
-function read(shown: Shown, mode: string): Record<string, string> {
+function read(page: Page, mode: string): Record<string, string> {
   if (mode === 'form_post') {
-    expect(shown).toMatchObject({ status: 200, location: undefined });
-    const [form] = shown.forms;
+    expect(page).toMatchObject({ status: 200, location: undefined });
+    const [form] = page.forms;
     expect(form).toMatchObject({ method: 'POST', action: CALLBACK });
     return Object.fromEntries(form?.inputs ?? []);
   }
-  expect(shown.status).toBe(303);
-  const location = shown.headers.location ?? '';
+  expect(page.status).toBe(303);
+  const location = page.headers.location ?? '';
   const [separator, end] = mode === 'query' ? ['?', '#'] : ['#', ''];
   expect(location.slice(0, CALLBACK.length + 1)).toBe(CALLBACK + separator);
   const carried = location.slice(CALLBACK.length + 1, end === '' ? undefined : -1);

@@ -91,8 +91,8 @@ describe('voluntary and unknown parameters (OpenID Connect Core 3.1.2.1, 15.1, R
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(`${authorizeUrl(client)}&extra=1&extra=2`))).toMatchObject(CODE);
     for (const name of ['scope', 'claims', 'acr_values', 'display', 'max_age', 'dpop_jkt']) {
-      const shown = await browser.get(`${authorizeUrl(client)}&${name}=1&${name}=2`);
-      expect(responseOf(shown)).toMatchObject({
+      const page = await browser.get(`${authorizeUrl(client)}&${name}=1&${name}=2`);
+      expect(responseOf(page)).toMatchObject({
         error: 'invalid_request',
         error_description: expect.stringContaining(name),
       });
@@ -119,14 +119,14 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     for (const fields of [{ acr_values: ISSUED }, { claims: essential(ISSUED) }]) {
       const browser = await service.signedIn('alice');
       await forgetAcr();
-      const shown = await browser.get(authorizeUrl(client, fields));
-      expect(shown.location).toContain('/reauth?');
+      const page = await browser.get(authorizeUrl(client, fields));
+      expect(page.location).toContain('/reauth?');
       service.clock.advanceSeconds(5);
-      await browser.open(shown.location ?? '');
-      const { pathname, search } = new URL(browser.shown.url);
+      await browser.open(page.location ?? '');
+      const { pathname, search } = new URL(browser.page.url);
       await browser.submit({ password: PASSWORD }, { action: pathname + search });
       await browser.follow();
-      expect(responseOf(browser.shown)).toMatchObject(CODE);
+      expect(responseOf(browser.page)).toMatchObject(CODE);
       expect(await lastGrant()).toMatchObject({ acr: ISSUED });
     }
   });
@@ -155,8 +155,8 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
 
   test('rejects an essential class that is not supported before any sign-in', async () => {
     const before = await grantCount();
-    const shown = await service.browser().get(authorizeUrl(client, { claims: essential('urn:unknown') }));
-    expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
+    const page = await service.browser().get(authorizeUrl(client, { claims: essential('urn:unknown') }));
+    expect(responseOf(page)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
     expect(await grantCount()).toBe(before);
   });
 });
@@ -178,17 +178,17 @@ describe('an acr class that requires a second factor (oauth 7.3 step 11, 15.3)',
       const app = await giveAuthenticatorApp(lenient.core, fromUuid(user?.id ?? ''));
       for (const fields of [essential, { acr_values: `phr ${TWO}` }]) {
         await sql(testDatabase.database, `update user_sessions set acr = 'urn:latchkey:acr:1' where true returning id`);
-        const shown = await browser.get(authorizeUrl(client, fields));
-        expect(shown.location).toContain('/reauth?');
+        const page = await browser.get(authorizeUrl(client, fields));
+        expect(page.location).toContain('/reauth?');
         lenient.clock.advanceSeconds(60);
-        await browser.open(shown.location ?? '');
-        const { pathname, search } = new URL(browser.shown.url);
+        await browser.open(page.location ?? '');
+        const { pathname, search } = new URL(browser.page.url);
         await browser.submit({ password: PASSWORD }, { action: pathname + search });
-        expect(browser.shown.location).toContain('/reauth/totp?');
-        await browser.open(browser.shown.location ?? '');
+        expect(browser.page.location).toContain('/reauth/totp?');
+        await browser.open(browser.page.location ?? '');
         await browser.submit({ code: app.code() });
         await browser.follow();
-        expect(responseOf(browser.shown)).toMatchObject(CODE);
+        expect(responseOf(browser.page)).toMatchObject(CODE);
         expect(await lastGrant()).toMatchObject({ acr: TWO });
       }
     } finally {
@@ -258,13 +258,13 @@ describe('voluntary and essential claims, in one place or both (OpenID Connect C
     const claims = JSON.stringify({ id_token: { sub: { values: [alice, bob] } } });
     const browser = service.browser();
     await browser.open(authorizeUrl(client, { claims }));
-    expect(new URL(browser.shown.url).searchParams.has('login_hint')).toBe(false);
+    expect(new URL(browser.page.url).searchParams.has('login_hint')).toBe(false);
     await signInHere(browser, 'bob');
     await browser.follow();
-    expect(responseOf(browser.shown)).toMatchObject(CODE);
+    expect(responseOf(browser.page)).toMatchObject(CODE);
     const carol = await service.signedIn('carol');
     await carol.open(authorizeUrl(client, { claims }));
-    expect(carol.shown.text).toContain('Use another account');
+    expect(carol.page.text).toContain('Use another account');
   });
 
   test.each([
@@ -278,8 +278,8 @@ describe('voluntary and essential claims, in one place or both (OpenID Connect C
     ['{"value": "nobody"}', { error: 'login_required' }],
   ])('sub %s', async (request, expected) => {
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(authorizeUrl(client, { claims: `{"id_token": {"sub": ${request}}}` }));
-    expect(responseOf(shown)).toMatchObject(expected);
+    const page = await browser.get(authorizeUrl(client, { claims: `{"id_token": {"sub": ${request}}}` }));
+    expect(responseOf(page)).toMatchObject(expected);
   });
 
   test('conflicting sub values in two places: login_required', async () => {
@@ -321,15 +321,15 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   ])('%s of another user: prompt=none is login_required and leaves no grant', async (_, fields) => {
     const browser = await service.signedIn('bob');
     const before = await grantCount();
-    const shown = await browser.get(authorizeUrl(client, { prompt: 'none', ...(await fields()) }));
-    expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st' });
+    const response = await browser.get(authorizeUrl(client, { prompt: 'none', ...(await fields()) }));
+    expect(responseOf(response)).toMatchObject({ error: 'login_required', state: 'st' });
     expect(await grantCount()).toBe(before);
   });
 
   test('of another user: a page names the account and offers to sign in with it, without consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
-    const { shown } = browser;
+    const { page: shown } = browser;
     expect(new URL(shown.url).pathname).toMatch(/^\/consent\//);
     expect(shown.text).toContain('Use another account');
     expect(shown.text).toContain('@alice:example.test');
@@ -338,33 +338,33 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
     await browser.follow();
-    expect(new URL(browser.shown.url).searchParams.get('login_hint')).toBe('alice');
+    expect(new URL(browser.page.url).searchParams.get('login_hint')).toBe('alice');
     await signInHere(browser, 'alice');
     await browser.follow();
-    expect(responseOf(browser.shown)).toMatchObject(CODE);
+    expect(responseOf(browser.page)).toMatchObject(CODE);
   });
 
   test('of another user: a posted form can cancel, but not consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
-    const id = grantIdOf(browser.shown);
+    const id = grantIdOf(browser.page);
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
+    expect(browser.page.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
     await browser.open(`/consent/${id}`);
     await browser.submit({ action: 'cancel' }, { action: '/authorize' });
-    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
+    expect(responseOf(browser.page)).toMatchObject({ error: 'access_denied' });
   });
 
   test('of a deleted account: the page says so', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken({ sub: newId<'user'>(7) }) }));
-    expect(browser.shown.text).toContain('an account that no longer exists');
+    expect(browser.page.text).toContain('an account that no longer exists');
   });
 
   test('suggests the account on the sign-in page, unless the client sends a login_hint', async () => {
     const id_token_hint = await idToken({ sub: bob });
-    const shown = await service.browser().get(authorizeUrl(client, { id_token_hint }));
-    expect(new URL(shown.location ?? '').searchParams.get('login_hint')).toBe('bob');
+    const response = await service.browser().get(authorizeUrl(client, { id_token_hint }));
+    expect(new URL(response.location ?? '').searchParams.get('login_hint')).toBe('bob');
     const named = await service.browser().get(authorizeUrl(client, { id_token_hint, login_hint: 'carol' }));
     expect(new URL(named.location ?? '').searchParams.get('login_hint')).toBe('carol');
   });
@@ -372,8 +372,8 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   test('naming a different account than claims is rejected', async () => {
     const claims = JSON.stringify({ id_token: { sub: { value: bob } } });
     const browser = await service.signedIn('alice');
-    const shown = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
-    expect(responseOf(shown)).toMatchObject({ error: 'login_required' });
+    const response = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
+    expect(responseOf(response)).toMatchObject({ error: 'login_required' });
   });
 
   test.each<[string, () => Promise<string>]>([
@@ -390,8 +390,8 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   ])('%s: invalid_request, and nothing is stored', async (_, hint) => {
     const browser = await service.signedIn('alice');
     const before = await grantCount();
-    const shown = await browser.get(authorizeUrl(client, { id_token_hint: await hint() }));
-    expect(responseOf(shown)).toMatchObject({
+    const response = await browser.get(authorizeUrl(client, { id_token_hint: await hint() }));
+    expect(responseOf(response)).toMatchObject({
       error: 'invalid_request',
       error_description: expect.stringContaining('id_token_hint'),
     });
@@ -408,9 +408,9 @@ describe('individually requested claims (OpenID Connect Core 5.5)', () => {
     const silent = authorizeUrl(asking, { prompt: 'none', claims: EMAIL });
     expect(responseOf(await browser.get(silent))).toMatchObject({ error: 'consent_required' });
     await browser.open(authorizeUrl(asking, { claims: EMAIL }));
-    expect(browser.shown.text).toContain('See your email address');
+    expect(browser.page.text).toContain('See your email address');
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    expect(responseOf(browser.shown)).toMatchObject(CODE);
+    expect(responseOf(browser.page)).toMatchObject(CODE);
     expect(await lastGrant()).toMatchObject({ claims: { id_token: ['email'], userinfo: ['name'] } });
     expect(responseOf(await browser.get(silent))).toMatchObject(CODE);
     const more = authorizeUrl(asking, { prompt: 'none', claims: '{"userinfo": {"email_verified": null}}' });
@@ -422,8 +422,8 @@ describe('individually requested claims (OpenID Connect Core 5.5)', () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(asking));
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const shown = await browser.get(authorizeUrl(asking, { prompt: 'none', claims: EMAIL }));
-    expect(responseOf(shown)).toMatchObject({ error: 'consent_required' });
+    const page = await browser.get(authorizeUrl(asking, { prompt: 'none', claims: EMAIL }));
+    expect(responseOf(page)).toMatchObject({ error: 'consent_required' });
   });
 
   test("beyond the client's registration are dropped, and without openid all are", async () => {
@@ -446,8 +446,8 @@ describe('individually requested claims (OpenID Connect Core 5.5)', () => {
     '{"id_token": {"name": true}}',
     JSON.stringify({ userinfo: { name: { value: 'x'.repeat(4096) } } }),
   ])('malformed ones are invalid_request: %.40s', async (claims) => {
-    const shown = await service.browser().get(authorizeUrl(client, { claims }));
-    expect(responseOf(shown)).toMatchObject({
+    const page = await service.browser().get(authorizeUrl(client, { claims }));
+    expect(responseOf(page)).toMatchObject({
       error: 'invalid_request',
       error_description: expect.stringContaining('claims must be'),
     });
@@ -456,5 +456,5 @@ describe('individually requested claims (OpenID Connect Core 5.5)', () => {
 
 async function signInHere(browser: Browser, username: string): Promise<void> {
   await browser.submit({ username, password: PASSWORD });
-  if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+  if (browser.page.status !== 303) throw new Error(`signing in ${username} gave ${browser.page.status}`);
 }

@@ -74,11 +74,11 @@ async function application(scope: string): Promise<{ access: string; refresh: st
   await browser.submit({ username, password: PASSWORD });
   const query = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope };
   await browser.get(`/authorize?${new URLSearchParams(query)}`);
-  if (browser.shown.location?.startsWith(CALLBACK) !== true) {
+  if (browser.page.location?.startsWith(CALLBACK) !== true) {
     await browser.follow();
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
   }
-  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
   const tokens = await exchange({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
   return { access: tokens.access_token ?? '', refresh: tokens.refresh_token ?? '' };
 }

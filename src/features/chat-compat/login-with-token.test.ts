@@ -61,7 +61,7 @@ async function signedIn(of: TestService = service): Promise<Browser> {
   });
   await browser.get('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   return browser;
 }
 
@@ -292,13 +292,13 @@ test('I-12: supports registration in the browser before the client signs in', as
   const browser = new Browser({ listener: own.address, publicBase: own.publicBase });
   const walked: string[] = [];
   await browser.get(ssoPath('https://chat.example/', { action: 'register' }));
-  while (browser.shown.location?.startsWith(own.publicBase)) {
-    walked.push(new URL(browser.shown.location).pathname.replace(/[0-9A-Z]{26}/, '{id}'));
-    await browser.get(browser.shown.location);
+  while (browser.page.location?.startsWith(own.publicBase)) {
+    walked.push(new URL(browser.page.location).pathname.replace(/[0-9A-Z]{26}/, '{id}'));
+    await browser.get(browser.page.location);
   }
   expect(walked).toEqual(['/complete-compat-sso/{id}', '/register', '/register/password']);
-  expect(new URL(browser.shown.url).search).toMatch(/kind=continue_compat_sso_login/);
-  expect(browser.shown.text).toContain('chat.example');
+  expect(new URL(browser.page.url).search).toMatch(/kind=continue_compat_sso_login/);
+  expect(browser.page.text).toContain('chat.example');
   await own.stop();
 });
 
@@ -306,10 +306,10 @@ test('the display name is that of the homeserver, and is hidden if it has none',
   homeserver.addUser('amira').displayName = 'Amira of the Harbour';
   const browser = await signedIn();
   await browser.open(ssoPath('https://chat.example/'));
-  expect(browser.shown.text).toContain('Amira of the Harbour @amira:chat.example');
+  expect(browser.page.text).toContain('Amira of the Harbour @amira:chat.example');
   await homeserver.setFault({ kind: 'refuse' });
   await browser.open(ssoPath('https://chat.example/'));
-  expect(browser.shown.status).toBe(200);
-  expect(browser.shown.text).not.toContain('Amira of');
+  expect(browser.page.status).toBe(200);
+  expect(browser.page.text).not.toContain('Amira of');
   expect((await agreeToSso(browser)).status).toBe(303);
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { agreeToSso, loginTokenOf, ssoPath } from '#test/support/chat-sso.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
@@ -64,7 +64,7 @@ function newBrowser(of: TestService = service, more: { userAgent?: string } = {}
 async function signedIn(username: string, browser: Browser = newBrowser()): Promise<Browser> {
   await browser.get('/login');
   await browser.submit({ username, password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   return browser;
 }
 
@@ -81,7 +81,7 @@ async function countRows(): Promise<number> {
   return row?.n ?? expect.fail('no row');
 }
 
-function tokenOf({ location }: Shown): string {
+function tokenOf({ location }: Page): string {
   return new URL(location ?? '').searchParams.get('loginToken') ?? expect.fail(`no token in ${location}`);
 }
 
@@ -142,11 +142,11 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     ['of 100 KiB', ssoPath(`https://app.example/${'x'.repeat(7000)}`)],
   ])('rejects a redirect URL that is %s, with a page without a link to it (S-70)', async (_what, path) => {
     const before = await countRows();
-    const shown = await newBrowser().get(path);
-    expect(shown.status).toBe(400);
-    expect(shown.errorCodes).toEqual(['invalid_redirect_uri']);
-    expect(shown.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
-    expect(shown.body).not.toMatch(/evil\.example|alert\(1\)|app\.example/);
+    const page = await newBrowser().get(path);
+    expect(page.status).toBe(400);
+    expect(page.errorCodes).toEqual(['invalid_redirect_uri']);
+    expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+    expect(page.body).not.toMatch(/evil\.example|alert\(1\)|app\.example/);
     expect(await countRows()).toBe(before);
   });
 
@@ -158,8 +158,8 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
   });
 
   test('shows a page for an undecodable query', async () => {
-    const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect?redirectUrl=%ff');
-    expect([shown.status, shown.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
+    const page = await newBrowser().get('/_chat/client/v3/login/sso/redirect?redirectUrl=%ff');
+    expect([page.status, page.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
   });
 
   test('rejects HEAD and POST with a 405 page, storing nothing', async () => {
@@ -172,8 +172,8 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
   });
 
   test('returns a 404 page for paths below it', async () => {
-    const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect/a/b');
-    expect([shown.status, shown.errorCodes]).toEqual([404, ['not_found']]);
+    const page = await newBrowser().get('/_chat/client/v3/login/sso/redirect/a/b');
+    expect([page.status, page.errorCodes]).toEqual([404, ['not_found']]);
   });
 
   test('allows one address 30 at once, then one a second (rate_limiting.sso_redirect)', async () => {
@@ -182,8 +182,8 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     for (let count = 0; count < 30; count += 1) {
       expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
     }
-    const shown = await browser.get(ssoPath(CLIENT));
-    expect([shown.status, shown.errorCodes, shown.headers['retry-after']]).toEqual([429, ['rate_limited'], '1']);
+    const page = await browser.get(ssoPath(CLIENT));
+    expect([page.status, page.errorCodes, page.headers['retry-after']]).toEqual([429, ['rate_limited'], '1']);
     expect((await newBrowser(own).get(ssoPath(CLIENT))).status).toBe(303);
     clock.advanceSeconds(1);
     expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
@@ -194,8 +194,8 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
   test('allows one address a hundred unapproved ones at most', async () => {
     const browser = newBrowser();
     for (let count = 0; count < 100; count += 1) await begin(browser);
-    const shown = await browser.get(ssoPath(CLIENT));
-    expect([shown.status, shown.headers['retry-after']]).toEqual([429, '1800']);
+    const page = await browser.get(ssoPath(CLIENT));
+    expect([page.status, page.headers['retry-after']]).toEqual([429, '1800']);
     expect((await newBrowser().get(ssoPath(CLIENT))).status).toBe(303);
     clock.advanceSeconds(30 * MINUTE);
     expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
@@ -207,17 +207,17 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     const browser = newBrowser(own);
     expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
     expect((await browser.get(ssoPath('element://vector/webapp/'))).status).toBe(303);
-    const shown = await browser.get(ssoPath('https://app.example/'));
-    expect([shown.status, shown.errorCodes]).toEqual([400, ['invalid_redirect_uri']]);
-    expect(shown.text).toContain('redirectUrl is not allowed by the configuration');
+    const page = await browser.get(ssoPath('https://app.example/'));
+    expect([page.status, page.errorCodes]).toEqual([400, ['invalid_redirect_uri']]);
+    expect(page.text).toContain('redirectUrl is not allowed by the configuration');
     await own.stop();
   });
 
   test('returns a 404 page when disabled (compat.enabled)', async () => {
     const own = await startService({ ...SETTINGS, compat: { enabled: false } }, { clock, like: service });
     for (const path of [ssoPath(CLIENT), ssoPath(CLIENT, {}, '/'), `/complete-compat-sso/${UNKNOWN}`]) {
-      const shown = await newBrowser(own).get(path);
-      expect([shown.status, shown.errorCodes]).toEqual([404, ['not_found']]);
+      const page = await newBrowser(own).get(path);
+      expect([page.status, page.errorCodes]).toEqual([404, ['not_found']]);
     }
     await own.stop();
   });
@@ -274,19 +274,19 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
   test('asks a signed-in user, with all details for the decision', async () => {
     const browser = await signedIn('amira');
     await sql(service.database, `update users set display_name = 'Amira Haddad' where username = 'amira'`);
-    const shown = await browser.get(await begin(browser));
-    expect(shown.status).toBe(200);
-    expect(shown.text).toContain('Sign in to app.example ?');
-    expect(shown.text).toContain('Amira Haddad');
-    expect(shown.text).toContain('@amira:chat.example:8008');
-    expect(shown.text).toContain('adds a new session');
-    expect(shown.text).toContain('Use another account');
-    expect(shown.text).not.toContain('not encrypted');
-    expect(shown.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
-    const policy = String(shown.headers['content-security-policy']);
+    const page = await browser.get(await begin(browser));
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Sign in to app.example ?');
+    expect(page.text).toContain('Amira Haddad');
+    expect(page.text).toContain('@amira:chat.example:8008');
+    expect(page.text).toContain('adds a new session');
+    expect(page.text).toContain('Use another account');
+    expect(page.text).not.toContain('not encrypted');
+    expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    const policy = String(page.headers['content-security-policy']);
     expect(policy).toContain("form-action 'self' https:;");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(shown.body).not.toContain('signed-in?a=');
+    expect(page.body).not.toContain('signed-in?a=');
     expect(lastLine()).toMatchObject({ queries: 1, requester: `user:${amira}(amira)` });
   });
 
@@ -304,21 +304,21 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     'shows the target %s unchanged, and allows forms to redirect only there',
     async (address, name, formAction, isWarned) => {
       const browser = await signedIn('amira');
-      const shown = await browser.get(await begin(browser, address));
-      expect(shown.text).toContain(`Sign in to ${name} ?`);
-      expect(shown.text.includes('not encrypted')).toBe(isWarned);
-      expect(shown.headers['content-security-policy']).toContain(`form-action ${formAction};`);
+      const page = await browser.get(await begin(browser, address));
+      expect(page.text).toContain(`Sign in to ${name} ?`);
+      expect(page.text.includes('not encrypted')).toBe(isWarned);
+      expect(page.headers['content-security-policy']).toContain(`form-action ${formAction};`);
     },
   );
 
   test('lets "use another account" redirect to the provider proposed by the client', async () => {
     const browser = await signedIn('amira');
-    const shown = await browser.get(await begin(browser, 'element://vector/', {}, `/${PROVIDER}`));
-    expect(shown.headers['content-security-policy']).toContain("form-action 'self' element: https:;");
+    const page = await browser.get(await begin(browser, 'element://vector/', {}, `/${PROVIDER}`));
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' element: https:;");
     await browser.submit({}, { action: '/logout' });
-    expect(browser.shown.status).toBe(303);
-    await browser.get(browser.shown.location ?? '');
-    expect(new URL(browser.shown.location ?? '').pathname).toBe(`/upstream/authorize/${PROVIDER}`);
+    expect(browser.page.status).toBe(303);
+    await browser.get(browser.page.location ?? '');
+    expect(new URL(browser.page.location ?? '').pathname).toBe(`/upstream/authorize/${PROVIDER}`);
   });
 
   test.each([
@@ -326,8 +326,8 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     ['unknown', UNKNOWN],
   ])('does not find an id that is %s, for any user (S-83)', async (_what, id) => {
     for (const browser of [newBrowser(), await signedIn('amira')]) {
-      const shown = await browser.get(`/complete-compat-sso/${id}`);
-      expect([shown.status, shown.errorCodes]).toEqual([404, ['sso_login_not_found']]);
+      const page = await browser.get(`/complete-compat-sso/${id}`);
+      expect([page.status, page.errorCodes]).toEqual([404, ['sso_login_not_found']]);
     }
   });
 
@@ -338,9 +338,9 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     expect((await browser.get(path)).status).toBe(303);
     clock.advanceSeconds(1);
     for (const visitor of [browser, await signedIn('amira')]) {
-      const shown = await visitor.get(path);
-      expect([shown.status, shown.errorCodes]).toEqual([410, ['sso_login_expired']]);
-      expect(shown.text).toContain('start over');
+      const page = await visitor.get(path);
+      expect([page.status, page.errorCodes]).toEqual([410, ['sso_login_expired']]);
+      expect(page.text).toContain('start over');
     }
   });
 
@@ -351,10 +351,10 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
       service.database,
       `update user_sessions set finished_at = now() where user_id = (select id from users where username = 'lena')`,
     );
-    const shown = await browser.get(path);
-    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('You were signed out')]);
+    const page = await browser.get(path);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('You were signed out')]);
     await browser.submit({}, { action: '/logout' });
-    expect(new URL(browser.shown.location ?? '').pathname).toBe(path);
+    expect(new URL(browser.page.location ?? '').pathname).toBe(path);
   });
 
   test.each([
@@ -364,9 +364,9 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     const browser = await signedIn('lena');
     const path = await begin(browser);
     await sql(service.database, `update users set ${state}_at = now() where username = 'lena'`);
-    const shown = await browser.get(path);
+    const page = await browser.get(path);
     await sql(service.database, `update users set ${state}_at = null where username = 'lena'`);
-    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(text)]);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining(text)]);
     expect(lastLine().requester).toBeUndefined();
   });
 
@@ -374,11 +374,11 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     const browser = newBrowser(service, { userAgent: 'Banned' });
     const path = await begin(browser);
     await signedIn('amira', browser);
-    const shown = await browser.get(path);
-    expect([shown.status, shown.errorCodes]).toEqual([403, ['requester-banned']]);
-    expect(shown.text).toContain('You cannot connect app.example from this network or browser');
-    expect(shown.text).toContain('Use another account');
-    expect(shown.forms.map(({ action }) => action)).toEqual(['/logout']);
+    const page = await browser.get(path);
+    expect([page.status, page.errorCodes]).toEqual([403, ['requester-banned']]);
+    expect(page.text).toContain('You cannot connect app.example from this network or browser');
+    expect(page.text).toContain('Use another account');
+    expect(page.forms.map(({ action }) => action)).toEqual(['/logout']);
   });
 });
 
@@ -387,13 +387,13 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const browser = await signedIn('amira');
     const path = await begin(browser);
     await browser.get(path);
-    const shown = await agreeToSso(browser);
-    expect(shown.status).toBe(303);
-    expect(shown.location).toMatch(/^https:\/\/app\.example\/signed-in\?a=%2F\+x&loginToken=[A-Za-z0-9]{32}#\/room$/);
-    expect(shown.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-    expect(shown.body).toBe('');
+    const page = await agreeToSso(browser);
+    expect(page.status).toBe(303);
+    expect(page.location).toMatch(/^https:\/\/app\.example\/signed-in\?a=%2F\+x&loginToken=[A-Za-z0-9]{32}#\/room$/);
+    expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    expect(page.body).toBe('');
     expect(lastLine()).toMatchObject({ queries: 2, requester: `user:${amira}(amira)` });
-    const token = tokenOf(shown);
+    const token = tokenOf(page);
     const [row] = await sql<{ dump: string }>(
       service.database,
       `select l::text as dump from compat_sso_logins l where fulfilled_at is not null order by fulfilled_at desc limit 1`,
@@ -410,8 +410,8 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   ])('to %s preserves the URL (I-13)', async (address, expected) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser, address));
-    const shown = await agreeToSso(browser);
-    expect(String(shown.headers.location)).toMatch(expected);
+    const page = await agreeToSso(browser);
+    expect(String(page.headers.location)).toMatch(expected);
   });
 
   test('works once: a resubmitted form or reopened page says that it is finished, for any user (S-72)', async () => {
@@ -420,15 +420,15 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const form = await browser.get(path);
     await agreeToSso(browser);
     const again = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
-    for (const shown of [
+    for (const page of [
       await browser.post(path, again),
       await browser.get(path),
       await (await signedIn('lena')).get(path),
       await newBrowser().get(path),
     ]) {
-      expect([shown.status, shown.errorCodes]).toEqual([410, ['sso_login_used']]);
-      expect(shown.location).toBeUndefined();
-      expect(shown.text).not.toContain('amira');
+      expect([page.status, page.errorCodes]).toEqual([410, ['sso_login_used']]);
+      expect(page.location).toBeUndefined();
+      expect(page.text).not.toContain('amira');
     }
   });
 
@@ -445,9 +445,9 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     clock.advanceSeconds(10 * MINUTE + 1);
-    const shown = await agreeToSso(browser);
-    expect([shown.status, shown.errorCodes]).toEqual([200, ['csrf_expired']]);
-    expect(shown.text).toContain('Sign in to app.example ?');
+    const page = await agreeToSso(browser);
+    expect([page.status, page.errorCodes]).toEqual([200, ['csrf_expired']]);
+    expect(page.text).toContain('Sign in to app.example ?');
     expect((await agreeToSso(browser)).status).toBe(303);
   });
 
@@ -457,7 +457,7 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
   ])('%s shows the page again', async (_what, rendered) => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
-    expect([(await agreeToSso(browser, { rendered })).status, browser.shown.errorCodes]).toEqual([
+    expect([(await agreeToSso(browser, { rendered })).status, browser.page.errorCodes]).toEqual([
       200,
       ['csrf_expired'],
     ]);
@@ -480,12 +480,12 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const attacker = await signedIn('lena');
     await attacker.get(path);
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    for (const shown of [
+    for (const page of [
       await browser.post(path, new URLSearchParams()),
       await attacker.post(path, fields),
       await browser.post(path, fields, foreign),
     ]) {
-      expect(shown.status).toBe(403);
+      expect(page.status).toBe(403);
     }
     expect((await browser.post(path, fields)).status).toBe(303);
   });
@@ -494,9 +494,9 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const browser = newBrowser();
     const path = await begin(browser);
     await browser.get('/login');
-    const { inputs } = browser.shown.forms[0] ?? expect.fail('no form');
-    const shown = await browser.post(path, new URLSearchParams([...inputs]));
-    expect([shown.status, new URL(shown.location ?? '').pathname]).toEqual([303, '/login']);
+    const { inputs } = browser.page.forms[0] ?? expect.fail('no form');
+    const page = await browser.post(path, new URLSearchParams([...inputs]));
+    expect([page.status, new URL(page.location ?? '').pathname]).toEqual([303, '/login']);
   });
 
   test.each([
@@ -506,24 +506,24 @@ describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     await sql(service.database, change);
-    const shown = await agreeToSso(browser);
+    const page = await agreeToSso(browser);
     await sql(service.database, `update users set locked_at = null where username = 'amira'`);
-    expect([shown.status, shown.location]).toEqual([200, undefined]);
+    expect([page.status, page.location]).toEqual([200, undefined]);
   });
 
   test('rejects expired, unknown and banned requests like the page', async () => {
     const browser = await signedIn('amira');
     await browser.get(await begin(browser));
     clock.advanceSeconds(31 * MINUTE);
-    expect([(await agreeToSso(browser)).status, browser.shown.errorCodes]).toEqual([410, ['sso_login_expired']]);
+    expect([(await agreeToSso(browser)).status, browser.page.errorCodes]).toEqual([410, ['sso_login_expired']]);
     await browser.get('/');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     expect((await browser.post(`/complete-compat-sso/${UNKNOWN}`, new URLSearchParams({ csrf }))).status).toBe(404);
     const banned = newBrowser(service, { userAgent: 'Banned' });
     const path = await begin(banned);
     await signedIn('amira', banned);
     await banned.get(path);
-    const proof = banned.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const proof = banned.page.forms[0]?.inputs.get('csrf') ?? '';
     expect((await banned.post(path, new URLSearchParams({ csrf: proof }))).status).toBe(403);
   });
 });
@@ -532,11 +532,11 @@ describe('the complete flow of a user', () => {
   test('signing in with a password on the way', async () => {
     const browser = newBrowser();
     await browser.open(ssoPath(CLIENT));
-    expect(browser.shown.text).toContain('to continue to app.example');
-    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self';");
+    expect(browser.page.text).toContain('to continue to app.example');
+    expect(browser.page.headers['content-security-policy']).toContain("form-action 'self';");
     await browser.submit({ username: 'amira', password: PASSWORD });
-    const shown = await browser.follow();
-    expect(shown.text).toContain('Sign in to app.example ?');
+    const page = await browser.follow();
+    expect(page.text).toContain('Sign in to app.example ?');
     expect(tokenOf(await agreeToSso(browser))).toHaveLength(32);
   });
 
@@ -546,8 +546,8 @@ describe('the complete flow of a user', () => {
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
     await browser.submit({ username: 'lena', password: PASSWORD });
-    const shown = await browser.follow();
-    expect(shown.text).toContain('@lena:chat.example:8008');
+    const page = await browser.follow();
+    expect(page.text).toContain('@lena:chat.example:8008');
     expect((await agreeToSso(browser)).status).toBe(303);
   });
 
@@ -564,9 +564,9 @@ describe('the complete flow of a user', () => {
     );
     const browser = await signedIn('dora', newBrowser(own));
     const path = await begin(browser);
-    const shown = await browser.get(path);
-    expect([shown.status, shown.errorCodes]).toEqual([403, ['too-many-sessions']]);
-    expect(shown.text).toContain('Sign out of 2 apps or devices');
+    const page = await browser.get(path);
+    expect([page.status, page.errorCodes]).toEqual([403, ['too-many-sessions']]);
+    expect(page.text).toContain('Sign out of 2 apps or devices');
     await sql(service.database, `update compat_sessions set finished_at = now() where finished_at is null`);
     expect((await browser.get(path)).status).toBe(200);
     await own.stop();

@@ -71,8 +71,8 @@ describe("a client's logo", () => {
     const client = await clientWithLogo();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client));
-    expect(browser.shown.body).toMatch(new RegExp(`<img class="client-logo" src="/client-logos/${client}" alt/?>`));
-    expect(browser.shown.body).not.toContain(host.origin);
+    expect(browser.page.body).toMatch(new RegExp(`<img class="client-logo" src="/client-logos/${client}" alt/?>`));
+    expect(browser.page.body).not.toContain(host.origin);
     expect(requested).toEqual([]);
     expect(service.lastRequest().status).toBe(200);
   });
@@ -188,8 +188,8 @@ describe('without account.client_logos', () => {
     const client = await clientWithLogo();
     const browser = await plain.signedIn('alice');
     await browser.open(authorizeUrl(client));
-    expect(browser.shown.text).toContain('Example App');
-    expect(browser.shown.body).not.toContain('client-logo');
+    expect(browser.page.text).toContain('Example App');
+    expect(browser.page.body).not.toContain('client-logo');
     expect((await fetch(`${plain.origin}/client-logos/${client}`)).status).toBe(404);
     expect(requested).toEqual([]);
   });

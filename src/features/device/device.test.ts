@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { RequestLine } from '#test/support/log-expression.ts';
@@ -106,22 +106,22 @@ function newBrowser(): Browser {
 async function signedIn(username: string, browser: Browser = newBrowser()): Promise<Browser> {
   await browser.get('/login');
   await browser.submit({ username, password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   clock.advanceSeconds(1);
   return browser;
 }
 
 /** Enters a code and continues to the page that asks for the decision. */
-async function enter(browser: Browser, userCode: string): Promise<Shown> {
+async function enter(browser: Browser, userCode: string): Promise<Page> {
   await browser.get('/link');
   await browser.submit({ code: userCode });
   return await browser.follow();
 }
 
-async function decide(browser: Browser, action: 'consent' | 'reject'): Promise<Shown> {
+async function decide(browser: Browser, action: 'consent' | 'reject'): Promise<Page> {
   const confirmed = action === 'consent' ? { confirm_device: 'on' } : {};
-  await browser.submit({ action, ...confirmed }, { action: new URL(browser.shown.url).pathname });
-  expect(browser.shown.status).toBe(303);
+  await browser.submit({ action, ...confirmed }, { action: new URL(browser.page.url).pathname });
+  expect(browser.page.status).toBe(303);
   return await browser.follow();
 }
 
@@ -254,7 +254,7 @@ describe('signing in on a device', () => {
     const asking = await browser.follow();
     expect(new URL(asking.url).pathname).toMatch(/^\/device\/[0-9A-Z]{26}$/);
     expect(asking.status).toBe(200);
-    expect(browser.shown.body).toContain(`<img class="client-logo" src="/client-logos/${TV}"`);
+    expect(browser.page.body).toContain(`<img class="client-logo" src="/client-logos/${TV}"`);
     for (const shown of ['Living Room TV', 'tv.example', userCode, 'Tizen', '203.0.113.5', '3 minutes ago', '12:0']) {
       expect(asking.text).toContain(shown);
     }
@@ -306,12 +306,12 @@ describe('signing in on a device', () => {
   test('the URL prefills the code, and nothing happens before the button is pressed (S-116)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
-    const shown = await browser.get(`/link?code=${userCode}`);
-    expect(shown.status).toBe(200);
-    expect(shown.forms[0]?.inputs.get('code')).toBe(userCode);
+    const response = await browser.get(`/link?code=${userCode}`);
+    expect(response.status).toBe(200);
+    expect(response.forms[0]?.inputs.get('code')).toBe(userCode);
     expect(lastLine('GET', '/link').queries).toBe(1);
     await browser.submit();
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     const asking = await browser.follow();
     expect(asking.text).toContain(userCode);
     expect(asking.body).toMatch(/<input type="checkbox"(?![^>]*\schecked)[^>]*name="confirm_device"/);
@@ -322,11 +322,11 @@ describe('signing in on a device', () => {
     const browser = await signedIn('amira');
     const { pathname } = new URL((await enter(browser, userCode)).url);
     await browser.post(pathname, withCsrf(browser, { action: 'consent' }));
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['required']]);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['required']]);
     await browser.post(pathname, withCsrf(browser, { action: 'frob', confirm_device: 'on' }));
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['invalid_action']]);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['invalid_action']]);
     await browser.post(pathname, withCsrf(browser, { confirm_device: 'on' }));
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['invalid_action']]);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['invalid_action']]);
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
   });
 
@@ -339,7 +339,7 @@ describe('signing in on a device', () => {
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
     await browser.get('/link');
     await browser.post(new URL(page.url).pathname, withCsrf(browser, { action: 'consent', confirm_device: 'on' }));
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect((await browser.follow()).text).toContain('did not get access');
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
   });
@@ -350,13 +350,13 @@ describe('signing in on a device', () => {
     await browser.get('/link');
     clock.advanceSeconds(3601);
     await browser.submit({ code: userCode });
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['csrf_expired']]);
-    expect(browser.shown.forms[0]?.inputs.get('code')).toBe(userCode);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['csrf_expired']]);
+    expect(browser.page.forms[0]?.inputs.get('code')).toBe(userCode);
   });
 });
 
 function withCsrf(browser: Browser, fields: Readonly<Record<string, string>>): URLSearchParams {
-  const csrf = browser.shown.forms.map((form) => form.inputs.get('csrf')).find((value) => value !== undefined);
+  const csrf = browser.page.forms.map((form) => form.inputs.get('csrf')).find((value) => value !== undefined);
   return new URLSearchParams({ ...(csrf !== undefined && { csrf }), ...fields });
 }
 
@@ -366,9 +366,9 @@ describe('the device page (oauth 10.3)', () => {
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
     for (const other of [await signedIn('amira'), await signedIn('bruno'), newBrowser()]) {
-      const shown = await other.get(url);
-      expect([shown.status, shown.errorCodes]).toEqual([404, ['device_code_not_found']]);
-      expect(shown.body).toContain('href="/link"');
+      const page = await other.get(url);
+      expect([page.status, page.errorCodes]).toEqual([404, ['device_code_not_found']]);
+      expect(page.body).toContain('href="/link"');
     }
   });
 
@@ -376,9 +376,9 @@ describe('the device page (oauth 10.3)', () => {
     'treats an invalid ID (%s) as an unknown one (S-83)',
     async (id) => {
       const browser = await signedIn('amira');
-      const shown = await browser.get(`/device/${id}`);
-      expect(shown.status === 404 || id === '%00').toBe(true);
-      expect(shown.status).toBeLessThan(500);
+      const page = await browser.get(`/device/${id}`);
+      expect(page.status === 404 || id === '%00').toBe(true);
+      expect(page.status).toBeLessThan(500);
     },
   );
 
@@ -390,8 +390,8 @@ describe('the device page (oauth 10.3)', () => {
     await browser.get('/');
     await browser.submit({}, { action: '/logout' });
     await signedIn('bruno', browser);
-    const shown = await browser.get(url);
-    expect([shown.status, shown.errorCodes]).toEqual([410, ['device_code_used']]);
+    const page = await browser.get(url);
+    expect([page.status, page.errorCodes]).toEqual([410, ['device_code_used']]);
   });
 
   test('allows switching to another account and back', async () => {
@@ -400,7 +400,7 @@ describe('the device page (oauth 10.3)', () => {
     const { url } = await enter(browser, userCode);
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
-    expect(new URL(browser.shown.url).pathname).toBe('/login');
+    expect(new URL(browser.page.url).pathname).toBe('/login');
     await browser.submit({ username: 'bruno', password: PASSWORD });
     const asking = await browser.follow();
     expect(asking.url).toBe(url);
@@ -433,12 +433,12 @@ describe('the device page (oauth 10.3)', () => {
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
     clock.advanceSeconds(1200);
-    const shown = await browser.get(url);
-    expect([shown.status, shown.errorCodes]).toEqual([410, ['expired_token']]);
+    const page = await browser.get(url);
+    expect([page.status, page.errorCodes]).toEqual([410, ['expired_token']]);
     expect(await errorOf(poll(deviceCode))).toBe('expired_token');
     await browser.get('/link');
     await browser.submit({ code: userCode });
-    expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['invalid_code']]);
+    expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['invalid_code']]);
   });
 
   test('requires the admin right (403) and a recent sign-in for an admin scope (S-27, S-118, R-32)', async () => {
@@ -449,7 +449,7 @@ describe('the device page (oauth 10.3)', () => {
     expect(refused.text).toContain('Administer this service');
     const { pathname } = new URL(refused.url);
     await browser.post(pathname, withCsrf(browser, { action: 'consent', confirm_device: 'on' }));
-    expect(browser.shown.status).toBe(403);
+    expect(browser.page.status).toBe(403);
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
 
     const admin = await signedIn('adele');
@@ -474,13 +474,13 @@ describe('before the device page', () => {
     const { userCode } = await ask();
     const browser = newBrowser();
     const login = await enter(browser, userCode);
-    const shown = login.status === 303 ? await browser.follow() : login;
-    expect(new URL(shown.url).pathname).toBe('/login');
-    expect(shown.text).toContain('to continue to Living Room TV');
-    expect(shown.headers['content-security-policy']).toContain("form-action 'self';");
+    const page = login.status === 303 ? await browser.follow() : login;
+    expect(new URL(page.url).pathname).toBe('/login');
+    expect(page.text).toContain('to continue to Living Room TV');
+    expect(page.headers['content-security-policy']).toContain("form-action 'self';");
     expect(lastLine('GET', '/login')).toMatchObject({ queries: 1 });
     clock.advanceSeconds(1200);
-    expect((await browser.get(shown.url)).text).not.toContain('to continue to');
+    expect((await browser.get(page.url)).text).not.toContain('to continue to');
   });
 
   test('users who must reauthenticate can deny the device instead', async () => {
@@ -489,7 +489,7 @@ describe('before the device page', () => {
     clock.advanceSeconds(700);
     const { url } = await enter(admin, userCode);
     expect(new URL(url).pathname).toBe('/reauth');
-    const form = admin.shown.forms.find(({ action }) => action.startsWith('/device/')) ?? expect.fail('no way back');
+    const form = admin.page.forms.find(({ action }) => action.startsWith('/device/')) ?? expect.fail('no way back');
     await admin.submit({ action: 'reject' }, { action: form.action });
     expect((await admin.follow()).text).toContain('Request denied');
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
@@ -601,7 +601,7 @@ describe('settings', () => {
       expect(requested).toMatchObject({ expires_in: 60 });
       const browser = new Browser({ listener: plain.address, publicBase: plain.publicBase });
       await browser.get(`/link?code=${requested.user_code}`);
-      expect(browser.shown.forms[0]?.inputs.get('code')).toBe('');
+      expect(browser.page.forms[0]?.inputs.get('code')).toBe('');
     } finally {
       await plain.stop();
     }

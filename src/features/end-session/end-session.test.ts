@@ -9,7 +9,7 @@ import {
   startAuthorizationService,
   TEST_SIGNING_KEYS,
 } from '#test/support/authorization-service.ts';
-import type { Browser, Shown } from '#test/support/browser.ts';
+import type { Browser, Page } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -53,8 +53,8 @@ interface SignedIn {
 async function signedInAt(id: ClientId, username = 'alice', browser?: Browser): Promise<SignedIn> {
   const user = browser ?? (await service.signedIn(username));
   await user.open(authorizeUrl(id));
-  if (user.shown.status === 200) await user.submit({ action: 'consent' }, { action: '/authorize' });
-  const { code = '' } = responseOf(user.shown);
+  if (user.page.status === 200) await user.submit({ action: 'consent' }, { action: '/authorize' });
+  const { code = '' } = responseOf(user.page);
   const response = await fetch(`${service.origin}/oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${id}:${encodeURIComponent(SECRET)}`)}` },
@@ -91,10 +91,10 @@ async function auditEvents(): Promise<string[]> {
   return rows.map((row) => row.event);
 }
 
-function expectQuestion(shown: Shown): void {
-  expect(shown.status).toBe(200);
-  expectCleanPage(shown.body);
-  expect(shown.forms).toMatchObject([{ method: 'POST', action: '/logout' }]);
+function expectQuestion(page: Page): void {
+  expect(page.status).toBe(200);
+  expectCleanPage(page.body);
+  expect(page.forms).toMatchObject([{ method: 'POST', action: '/logout' }]);
 }
 
 /** Creates an ID token as the token endpoint would issue it. */
@@ -121,9 +121,9 @@ describe('with the ID token of the current session', () => {
   test("ends the browser session and the client's session at once, and redirects with state", async () => {
     const { browser, hint, accessToken } = await signedInAt(client);
     const fields = { id_token_hint: hint, post_logout_redirect_uri: BACK, state: 'a b&c=ü#' };
-    const shown = await browser.get(logoutUrl(fields));
-    expect(shown).toMatchObject({ status: 303, location: `${BACK}?state=a%20b%26c%3D%C3%BC%23` });
-    expect(shown.headers['cache-control']).toBe('no-store');
+    const loaded = await browser.get(logoutUrl(fields));
+    expect(loaded).toMatchObject({ status: 303, location: `${BACK}?state=a%20b%26c%3D%C3%BC%23` });
+    expect(loaded.headers['cache-control']).toBe('no-store');
     expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
     expect(await isSignedIn(browser)).toBe(false);
     expect(await isAccepted(accessToken)).toBe(false);
@@ -132,8 +132,8 @@ describe('with the ID token of the current session', () => {
 
   test('redirects to the registered URI without state', async () => {
     const { browser, hint } = await signedInAt(client);
-    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY }));
-    expect(shown.location).toBe(BACK_WITH_QUERY);
+    const loaded = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY }));
+    expect(loaded.location).toBe(BACK_WITH_QUERY);
   });
 
   test('keeps the query of the URI', async () => {
@@ -154,8 +154,8 @@ describe('with the ID token of the current session', () => {
   test('accepts an expired one, since users sign out late', async () => {
     const { browser, hint } = await signedInAt(client);
     service.clock.advanceSeconds(30 * 86_400);
-    const shown = await browser.get(logoutUrl({ id_token_hint: hint, client_id: client, logout_hint: 'x' }));
-    expect(shown.status).toBe(303);
+    const loaded = await browser.get(logoutUrl({ id_token_hint: hint, client_id: client, logout_hint: 'x' }));
+    expect(loaded.status).toBe(303);
     expect(await isSignedIn(browser)).toBe(false);
   });
 
@@ -172,8 +172,8 @@ describe('with the ID token of the current session', () => {
   test('signs out a user whose account was locked in the meantime', async () => {
     const { browser, hint } = await signedInAt(client);
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
-    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
-    expect(shown.location).toBe(BACK);
+    const loaded = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(loaded.location).toBe(BACK);
     expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
   });
 
@@ -196,8 +196,8 @@ describe('with the ID token of the current session', () => {
   test('accepts a token issued on refresh', async () => {
     const { browser, hint } = await signedInAt(client);
     const { sid } = JSON.parse(atob(hint.split('.')[1] ?? ''));
-    const shown = await browser.get(logoutUrl({ id_token_hint: await idToken({ sid }) }));
-    expect(shown.status).toBe(303);
+    const loaded = await browser.get(logoutUrl({ id_token_hint: await idToken({ sid }) }));
+    expect(loaded.status).toBe(303);
   });
 });
 
@@ -246,8 +246,8 @@ describe('asks the user in all other cases (S-67)', () => {
   test('confirming ends the browser session and redirects with state', async () => {
     const { browser, accessToken } = await signedInAt(client);
     await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
-    const shown = await browser.submit();
-    expect(shown).toMatchObject({ status: 303, location: `${BACK}?state=st` });
+    const response = await browser.submit();
+    expect(response).toMatchObject({ status: 303, location: `${BACK}?state=st` });
     expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
     expect(await isSignedIn(browser)).toBe(false);
     expect(await isAccepted(accessToken)).toBe(true);
@@ -272,8 +272,8 @@ describe('asks the user in all other cases (S-67)', () => {
     await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
     service.clock.advanceSeconds(3601);
     await browser.submit();
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
-    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    expect(browser.page.headers['content-security-policy']).toContain("form-action 'self' https:;");
     expect((await browser.submit()).location).toBe(`${BACK}?state=st`);
   });
 
@@ -323,11 +323,11 @@ describe('without a session', () => {
     const hint = hasHint ? { id_token_hint: await idToken({ aud: id }) } : {};
     const fields = { client_id: id, post_logout_redirect_uri: 'https://evil.example/', state: 'st', ...hint };
     for (const browser of [service.browser(), service.browser()]) {
-      const shown = await browser.get(logoutUrl(fields));
-      expectCleanPage(shown.body);
-      expect([shown.status, shown.location]).toEqual([200, undefined]);
-      expect(shown.text).toContain('Continue to evil.example');
-      expect(shown.body).toContain('href="https://evil.example/?state=st"');
+      const response = await browser.get(logoutUrl(fields));
+      expectCleanPage(response.body);
+      expect([response.status, response.location]).toEqual([200, undefined]);
+      expect(response.text).toContain('Continue to evil.example');
+      expect(response.body).toContain('href="https://evil.example/?state=st"');
     }
   });
 
@@ -336,8 +336,8 @@ describe('without a session', () => {
     const metadata = { post_logout_redirect_uris: [BACK] };
     const id = await service.client({ secret: SECRET, isStatic: false, metadata });
     const { browser, hint } = await signedInAt(id);
-    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
-    expect(shown.location).toBe(BACK);
+    const response = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(response.location).toBe(BACK);
   });
 
   test('shows that nobody is signed in', async () => {
@@ -353,8 +353,8 @@ describe('without a session', () => {
       'update user_sessions set finished_at = $1::timestamptz where finished_at is null',
       [new Date(service.clock.now())],
     );
-    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
-    expect(shown.location).toBe(BACK);
+    const response = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(response.location).toBe(BACK);
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
     expect(await auditEvents()).toEqual([]);
   });
@@ -422,8 +422,8 @@ describe('rejects, with a page and without a redirect,', () => {
   });
 
   test.each(['client_id', 'id_token_hint', 'post_logout_redirect_uri', 'state'])('a repeated %s', async (name) => {
-    const shown = await service.browser().get(`/oauth2/logout?${name}=a&${name}=b`);
-    expect(shown).toMatchObject({ status: 400, errorCodes: ['invalid_request'] });
+    const page = await service.browser().get(`/oauth2/logout?${name}=a&${name}=b`);
+    expect(page).toMatchObject({ status: 400, errorCodes: ['invalid_request'] });
   });
 
   test('a query that cannot be decoded', async () => {
@@ -462,7 +462,7 @@ describe('a cross-site POST', () => {
     const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'it de' });
     await browser.post('/oauth2/logout', form, CROSS_SITE);
     expectQuestion(await browser.follow());
-    expect(browser.shown.text).toContain('Angemeldet bleiben');
+    expect(browser.page.text).toContain('Angemeldet bleiben');
     expect((await browser.submit()).location).toBe(BACK);
   });
 
@@ -475,8 +475,8 @@ describe('a cross-site POST', () => {
     const form = new URLSearchParams({ id_token_hint, post_logout_redirect_uri: long, state });
     const browser = service.browser();
     await browser.post('/oauth2/logout', form, CROSS_SITE);
-    const shown = await browser.get(browser.shown.location ?? '');
-    expect(shown.location).toBe(`${long}?state=${encodeURIComponent(state)}`);
+    const response = await browser.get(browser.page.location ?? '');
+    expect(response.location).toBe(`${long}?state=${encodeURIComponent(state)}`);
   });
 
   test.each([
@@ -489,8 +489,8 @@ describe('a cross-site POST', () => {
     const { location = '' } = await browser.post('/oauth2/logout', form, CROSS_SITE);
     const sealed = new URL(location).searchParams.get('request') ?? '';
     service.clock.advanceSeconds(seconds);
-    const shown = await browser.get(logoutUrl({ request: change(sealed) }));
-    expect(shown).toMatchObject({ status, location: undefined });
+    const response = await browser.get(logoutUrl({ request: change(sealed) }));
+    expect(response).toMatchObject({ status, location: undefined });
     expect(await isSignedIn(browser)).toBe(true);
   });
 

@@ -54,7 +54,7 @@ describe('GET /', () => {
     const browser = await signedIn(service);
     service.clock.advanceSeconds(3600 + 121);
     await browser.get('/');
-    expect(browser.shown.body).toContain('href="/login"');
+    expect(browser.page.body).toContain('href="/login"');
     expect(service.lastRequest().requester).toBeUndefined();
     const finished = await sql<{ reason: string }>(
       testDatabase.database,
@@ -86,7 +86,7 @@ describe('GET /', () => {
     expect(browser.cookies.has('__Host-session')).toBe(true);
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
     await browser.submit({}, { action: '/logout' });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect(browser.cookies.has('__Host-session')).toBe(false);
     await browser.get('/');
     expect(service.lastRequest().requester).toBeUndefined();
@@ -162,7 +162,7 @@ describe('GET /', () => {
     const cut = await startPages(database, { clock: service.clock });
     try {
       const browser = await signedIn(cut);
-      expect(browser.shown.status).toBe(303);
+      expect(browser.page.status).toBe(303);
       await database.close();
       // Concurrently: each request waits for a connection.
       await Promise.all(

@@ -37,6 +37,6 @@ describe('login_hint at /login', () => {
     const browser = service.browser();
     await browser.get('/login?login_hint=amira');
     await browser.submit({ username: 'bruno', password: 'wrong' });
-    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('bruno');
+    expect(browser.page.forms[0]?.inputs.get('username')).toBe('bruno');
   });
 });

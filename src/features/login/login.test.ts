@@ -3,7 +3,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
-import type { Shown } from '#test/support/browser.ts';
+import type { Page } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
@@ -38,7 +38,7 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
 async function signIn(
   fields: { username?: string; password?: string } = {},
   options: { at?: string; from?: PageService } = {},
-): Promise<Shown> {
+): Promise<Page> {
   const browser = (options.from ?? service).browser();
   await browser.get(options.at ?? '/login');
   return await browser.submit({ username: 'amira', password: PASSWORD, ...fields });
@@ -139,7 +139,7 @@ describe('POST /login with the right password', () => {
   test('rotates the session and the form token, which defeats fixation (S-61)', async () => {
     const browser = service.browser();
     await browser.get('/login');
-    const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const planted = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit({ username: 'amira', password: PASSWORD });
     const first = browser.cookies.get('__Host-latchkey_session');
     const late = await browser.post(
@@ -155,35 +155,35 @@ describe('a form opened before a sign-in in another tab', () => {
   async function stale(username: string, headers: Readonly<Record<string, string>> = {}) {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit({ username: 'amira', password: PASSWORD });
     const session = browser.cookies.get('__Host-latchkey_session');
     const form = new URLSearchParams({ csrf, username, password: PASSWORD });
-    const shown = await browser.post('/login?kind=change_password', form, headers);
+    const page = await browser.post('/login?kind=change_password', form, headers);
     expect(browser.cookies.get('__Host-latchkey_session')).toBe(session);
-    return { browser, shown };
+    return { browser, shown: page };
   }
 
   test.each(['amira', ' AMIRA'])('continues as %s, who is signed in', async (username) => {
-    const { shown } = await stale(username);
-    expect(shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    const { shown: page } = await stale(username);
+    expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
   test('naming another account offers to continue as the signed-in user or to sign out', async () => {
-    const { browser, shown } = await stale('somebody-else');
-    expectCleanPage(shown.body);
-    expect(shown).toMatchObject({ status: 200, errorCodes: [] });
-    expect(shown.text).toContain('Continue as amira');
-    expect(shown.body).toMatch(/href="[^"]*\/account\/password\/change"/);
+    const { browser, shown: page } = await stale('somebody-else');
+    expectCleanPage(page.body);
+    expect(page).toMatchObject({ status: 200, errorCodes: [] });
+    expect(page.text).toContain('Continue as amira');
+    expect(page.body).toMatch(/href="[^"]*\/account\/password\/change"/);
     await browser.submit({}, { action: '/logout' });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect((await browser.get('/')).text).not.toContain('You are signed in');
   });
 
   test('sent by another site is rejected, whoever is signed in', async () => {
-    const { shown } = await stale('amira', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
-    expect(shown).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
+    const { shown: page } = await stale('amira', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
+    expect(page).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
   });
 });
 
@@ -276,18 +276,18 @@ describe('rate limits of POST /login', () => {
         await browser.get('/login');
         for (let count = 0; count < 3; count += 1) {
           await browser.submit({ username: 'amira', password: 'wrong' });
-          expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+          expect(browser.page.errorCodes).toEqual(['invalid_credentials']);
         }
         await browser.submit({ username: 'someone-else', password: PASSWORD });
-        expect(browser.shown.status).toBe(200);
-        expect(browser.shown.errorCodes).toEqual(['rate_limit_exceeded']);
-        expect(browser.shown.text).toContain('wait a minute');
+        expect(browser.page.status).toBe(200);
+        expect(browser.page.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect(browser.page.text).toContain('wait a minute');
         expect(one.refusals().at(-1)).toBe('rate_limited');
 
         const elsewhere = other.browser({ address: '198.51.100.1' });
         await elsewhere.get('/login');
         await elsewhere.submit({ username: 'amira', password: PASSWORD });
-        expect(elsewhere.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect(elsewhere.page.errorCodes).toEqual(['rate_limit_exceeded']);
       });
     });
   });
@@ -419,12 +419,12 @@ describe('forms from elsewhere (browser-flows 2.2)', () => {
     await browser.get('/login?kind=change_password');
     service.clock.advanceSeconds(3601);
     await browser.submit(fields);
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.errorCodes).toEqual(['csrf_expired']);
-    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('amira');
-    expect(browser.shown.body).not.toContain(PASSWORD);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.errorCodes).toEqual(['csrf_expired']);
+    expect(browser.page.forms[0]?.inputs.get('username')).toBe('amira');
+    expect(browser.page.body).not.toContain(PASSWORD);
     await browser.submit({ password: PASSWORD });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
   test.each([
@@ -436,7 +436,7 @@ describe('forms from elsewhere (browser-flows 2.2)', () => {
   ])('%s returns %i', async (_, status, body, contentType) => {
     const browser = service.browser();
     await browser.get('/login');
-    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const token = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const response = await browser.postRaw('/login', `csrf=${token}&${body}`, { 'content-type': contentType });
     expect(response.status).toBe(status);
   });
@@ -479,7 +479,7 @@ describe('GET /login', () => {
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
     await browser.get('/login?kind=change_password');
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
   });
 
@@ -496,9 +496,9 @@ describe('GET /login', () => {
     expectCleanPage(page.body);
     expect(service.lastRequest().requester).toBeUndefined();
     await browser.submit();
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     await browser.get('/login');
-    expect(browser.shown.forms[0]?.action).toBe('/login');
+    expect(browser.page.forms[0]?.action).toBe('/login');
   });
 
   test.each([
@@ -554,12 +554,12 @@ describe('GET /login', () => {
   test("uses the request's language, and remembers a chosen one (browser-flows 12.3, 15.28)", async () => {
     const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
     await browser.get('/login');
-    expect(browser.shown.headers['content-language']).toBe('de');
-    expect(browser.shown.body).toContain('<html lang="de" dir="ltr">');
+    expect(browser.page.headers['content-language']).toBe('de');
+    expect(browser.page.body).toContain('<html lang="de" dir="ltr">');
     await browser.get('/login?ui_locales=en');
-    expect(browser.shown.text).toContain('Sign in');
+    expect(browser.page.text).toContain('Sign in');
     await browser.get('/login');
-    expect(browser.shown.headers['content-language']).toBe('en');
+    expect(browser.page.headers['content-language']).toBe('en');
   });
 
   test('uses the language requested by the client', async () => {
@@ -589,10 +589,10 @@ describe('GET /login', () => {
     await withService({ publicBase: 'https://example.org/auth/' }, async (prefixed) => {
       const browser = prefixed.browser();
       await browser.get('login?kind=change_password');
-      expect(browser.shown.forms[0]?.action).toBe('/auth/login?kind=change_password');
-      expect(browser.shown.body).toContain('href="/auth/assets/pages.css"');
+      expect(browser.page.forms[0]?.action).toBe('/auth/login?kind=change_password');
+      expect(browser.page.body).toContain('href="/auth/assets/pages.css"');
       await browser.submit({ username: 'amira', password: PASSWORD });
-      expect(browser.shown).toMatchObject({
+      expect(browser.page).toMatchObject({
         status: 303,
         location: 'https://example.org/auth/account/password/change',
       });

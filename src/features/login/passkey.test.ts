@@ -51,7 +51,7 @@ const tokens = new WeakMap<Browser, string>();
 async function options(browser: Browser): Promise<PasskeyRequest> {
   const { csrf, asked: requested } = await passkeyOptions(browser);
   tokens.set(browser, csrf);
-  expect(browser.shown.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+  expect(browser.page.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   return requested;
 }
 
@@ -85,10 +85,10 @@ describe('the sign-in page', () => {
   test('has a button that scripts reveal, and suggests passkeys in the username field', async () => {
     const browser = service.browser();
     await browser.get('/login');
-    expect(browser.shown.body).toMatch(/<form[^>]*data-passkey-options="\/login\/passkey\/options\?purpose=login"/);
-    expect(browser.shown.body).toMatch(/<form[^>]*class="form passkey"[^>]*hidden/);
-    expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="username webauthn"/);
-    expect(browser.shown.body).toContain('passkey.js');
+    expect(browser.page.body).toMatch(/<form[^>]*data-passkey-options="\/login\/passkey\/options\?purpose=login"/);
+    expect(browser.page.body).toMatch(/<form[^>]*class="form passkey"[^>]*hidden/);
+    expect(browser.page.body).toMatch(/<input[^>]*autocomplete="username webauthn"/);
+    expect(browser.page.body).toContain('passkey.js');
   });
 
   test('has none where passkeys are disabled or the origin does not support them', async () => {
@@ -96,10 +96,10 @@ describe('the sign-in page', () => {
       await withService({ publicBase }, async (other) => {
         const browser = other.browser();
         await browser.get('/login');
-        expect(browser.shown.body).not.toContain('passkey');
-        expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="username"/);
+        expect(browser.page.body).not.toContain('passkey');
+        expect(browser.page.body).toMatch(/<input[^>]*autocomplete="username"/);
         await browser.get('/login/passkey');
-        expect(browser.shown.status).toBe(404);
+        expect(browser.page.status).toBe(404);
       });
     }
   });
@@ -129,7 +129,7 @@ describe('the passkey options', () => {
   test("are returned only to same-site pages with the page's token", async () => {
     const browser = service.browser();
     await browser.get('/login');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     for (const headers of [
       {},
       { 'x-csrf-token': 'wrong' },
@@ -148,7 +148,7 @@ describe('the passkey options', () => {
       await browser.get('/login');
       await options(browser);
       await browser.get('/login');
-      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
       const { status, headers, body } = await browser.postRaw('/login/passkey/options', '', { 'x-csrf-token': csrf });
       expect(status).toBe(429);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
@@ -162,14 +162,14 @@ describe('a passkey', () => {
     'with a key of the kind %s signs its owner in, as both factors',
     async (kind) => {
       const browser = await signIn({}, await givePasskey(service.core, user, kind));
-      expect(browser.shown.status).toBe(303);
-      expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect(browser.page.status).toBe(303);
+      expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
       expect(service.lastRequest()).toMatchObject({ requester: `user:${user}(${username})` });
       expect(await sessions()).toEqual([{ acr: 'phr', amr: ['swk', 'user', 'mfa'], kinds: ['passkey'] }]);
       expect(browser.cookies.has('__Host-latchkey_login')).toBe(false);
       expect(browser.cookies.has('__Host-latchkey_known')).toBe(true);
       await browser.get('/');
-      expect(browser.shown.text).toContain(username);
+      expect(browser.page.text).toContain(username);
     },
   );
 
@@ -178,12 +178,12 @@ describe('a passkey', () => {
     await sql(testDatabase.database, 'update user_passkeys set backup_eligible = null');
     await signIn({ isBackupEligible: false, isBackedUp: false });
     expect(await sessions()).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }]);
-    expect((await signIn({})).shown.errorCodes).toEqual(['passkey_failed']);
+    expect((await signIn({})).page.errorCodes).toEqual(['passkey_failed']);
   });
 
   test('skips the code, even for users with an authenticator app', async () => {
     await giveAuthenticatorApp(service.core, user);
-    expect((await signIn()).shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect((await signIn()).page.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
   test('works for its owner after strangers exhausted the password limits (S-88)', async () => {
@@ -195,8 +195,8 @@ describe('a passkey', () => {
           await stranger.get('/login');
           await stranger.submit({ username, password: 'wrong' });
         }
-        expect(stranger.shown.errorCodes).toEqual(['rate_limit_exceeded']);
-        expect((await signIn({}, key, other)).shown.status).toBe(303);
+        expect(stranger.page.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect((await signIn({}, key, other)).page.status).toBe(303);
       },
     );
   });
@@ -219,9 +219,9 @@ describe('a passkey', () => {
     ['bytes after the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
   ])('with %s is rejected (browser-flows 15.9)', async (_, code, wrong) => {
     const browser = await signIn(wrong);
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
-    expect(browser.shown.forms.some(({ action }) => action === `/login?${TARGET}`)).toBe(true);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.errorCodes).toEqual(['passkey_failed']);
+    expect(browser.page.forms.some(({ action }) => action === `/login?${TARGET}`)).toBe(true);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(refusal()).toContain(` passkey.refused `);
     expect(refusal()).toContain(`code=${code}`);
@@ -231,15 +231,15 @@ describe('a passkey', () => {
   test('consumes its challenge, whatever the result', async () => {
     const { browser, asked: requested } = await begin();
     await responseFor(browser, key.get(requested));
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     const other = await begin();
     other.browser.cookies.set('__Host-latchkey_login', browser.cookies.get('__Host-latchkey_login') ?? '');
     await responseFor(other.browser, key.get(requested));
-    expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(other.browser.page.errorCodes).toEqual(['passkey_failed']);
     const third = await begin();
     await responseFor(third.browser, key.get(third.asked, { isUserVerified: false }));
     await responseFor(third.browser, key.get(third.asked));
-    expect(third.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(third.browser.page.errorCodes).toEqual(['passkey_failed']);
     expect(await sessions()).toHaveLength(1);
   });
 
@@ -253,7 +253,7 @@ describe('a passkey', () => {
       return copy;
     });
     await Promise.all(copies.map((copy) => copy.post(LOGIN, new URLSearchParams({ csrf, credential }))));
-    expect(copies.filter(({ shown }) => shown.status === 303)).toHaveLength(1);
+    expect(copies.filter(({ page: shown }) => shown.status === 303)).toHaveLength(1);
     expect(await sessions()).toHaveLength(1);
   });
 
@@ -261,22 +261,22 @@ describe('a passkey', () => {
     const { asked: requested } = await begin();
     const other = await begin();
     await responseFor(other.browser, key.get(requested));
-    expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(other.browser.page.errorCodes).toEqual(['passkey_failed']);
     const late = await begin();
     service.clock.advanceSeconds(300);
     await responseFor(late.browser, key.get(late.asked));
-    expect(late.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(late.browser.page.errorCodes).toEqual(['passkey_failed']);
     expect(await sessions()).toEqual([]);
   });
 
   test('with a decreased counter is rejected, with a warning', async () => {
     const counting = await givePasskey(service.core, user, 'P-256', 7);
-    expect((await signIn({}, counting)).shown.status).toBe(303);
+    expect((await signIn({}, counting)).page.status).toBe(303);
     for (const signCount of [8, 7, 0]) {
-      expect((await signIn({ signCount }, counting)).shown.errorCodes).toEqual(['passkey_failed']);
+      expect((await signIn({ signCount }, counting)).page.errorCodes).toEqual(['passkey_failed']);
       expect(refusal()).toMatch(/ WARN passkey\.counter .*passkey=/);
     }
-    expect((await signIn({ signCount: 9 }, counting)).shown.status).toBe(303);
+    expect((await signIn({ signCount: 9 }, counting)).page.status).toBe(303);
   });
 
   test('of two responses with one counter only the first counts', async () => {
@@ -285,12 +285,12 @@ describe('a passkey', () => {
     await Promise.all(
       both.map(({ browser, asked: requested }) => responseFor(browser, counting.get(requested, { signCount: 8 }))),
     );
-    expect(both.map(({ browser }) => browser.shown.status).toSorted()).toEqual([200, 303]);
+    expect(both.map(({ browser }) => browser.page.status).toSorted()).toEqual([200, 303]);
   });
 
   test('that was removed is unknown', async () => {
     await sql(testDatabase.database, 'delete from user_passkeys where user_id = $1::uuid', [toUuid(user)]);
-    expect((await signIn()).shown.errorCodes).toEqual(['passkey_failed']);
+    expect((await signIn()).page.errorCodes).toEqual(['passkey_failed']);
     expect(refusal()).toContain('code=unknown_credential');
   });
 
@@ -300,12 +300,12 @@ describe('a passkey', () => {
   ])('of a %s account shows a notice', async (state, column) => {
     await sql(testDatabase.database, `update users set ${column} = now() where id = $1::uuid`, [toUuid(user)]);
     const browser = await signIn();
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.text).toContain(state);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.text).toContain(state);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await sessions()).toEqual([]);
     await sql(testDatabase.database, `update users set ${column} = null where id = $1::uuid`, [toUuid(user)]);
-    expect((await signIn()).shown.status).toBe(303);
+    expect((await signIn()).page.status).toBe(303);
   });
 
   test.each([
@@ -317,19 +317,19 @@ describe('a passkey', () => {
   ])('is rejected when replaced by %s', async (_, credential) => {
     const { browser } = await begin();
     await responseFor(browser, credential);
-    expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(browser.page.errorCodes).toEqual(['passkey_failed']);
   });
 
   test('with a response above 32 KiB is rejected as malformed', async () => {
     const { browser } = await begin();
     await responseFor(browser, 'x'.repeat(32_769));
-    expect(browser.shown.status).toBe(400);
+    expect(browser.page.status).toBe(400);
   });
 
   test('with a response without the form token is rejected', async () => {
     const { browser, asked: requested } = await begin();
     await browser.post(LOGIN, new URLSearchParams({ credential: key.get(requested) }));
-    expect(browser.shown.status).toBe(403);
+    expect(browser.page.status).toBe(403);
     expect(await sessions()).toEqual([]);
   });
 });
@@ -345,13 +345,13 @@ describe('a passkey after a password', () => {
   }
 
   test('is not requested just because the user has one', async () => {
-    expect((await afterPassword(service)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect((await afterPassword(service)).page.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
   test('is requested where a second factor is required, and completes the sign-in', async () => {
     await withService(REQUIRED, async (other) => {
       const browser = await afterPassword(other);
-      expect(browser.shown.location).toBe(`${ORIGIN}${LOGIN}`);
+      expect(browser.page.location).toBe(`${ORIGIN}${LOGIN}`);
       expect(await sessions()).toEqual([]);
       await browser.get('/login/passkey?kind=manage_account');
       const requested = await options(browser);
@@ -359,7 +359,7 @@ describe('a passkey after a password', () => {
         { type: 'public-key', id: key.credentialId.toString('base64url'), transports: ['internal'] },
       ]);
       await responseFor(browser, key.get(requested, { userHandle: null }));
-      expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
       expect(other.lastRequest().requester).toBe(`user:${user}(${username})`);
       expect(await sessions()).toEqual([
         { acr: 'phr', amr: ['pwd', 'swk', 'user', 'mfa'], kinds: ['password', 'passkey'] },
@@ -375,8 +375,8 @@ describe('a passkey after a password', () => {
       await browser.follow();
       const requested = await options(browser);
       await responseFor(browser, foreign.get(requested));
-      expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
-      expect(browser.shown.body).toContain('purpose=second_factor');
+      expect(browser.page.errorCodes).toEqual(['passkey_failed']);
+      expect(browser.page.body).toContain('purpose=second_factor');
       expect(
         await sql(testDatabase.database, 'select from user_sessions where user_id = $1::uuid', [toUuid(owner)]),
       ).toEqual([]);
@@ -387,18 +387,18 @@ describe('a passkey after a password', () => {
     await giveAuthenticatorApp(service.core, user);
     const browser = await afterPassword(service);
     await browser.follow();
-    expect(browser.shown.body).toContain(`href="${LOGIN}"`);
+    expect(browser.page.body).toContain(`href="${LOGIN}"`);
     await browser.get(LOGIN);
-    expect(browser.shown.body).toContain(`href="/login/totp?${TARGET}"`);
+    expect(browser.page.body).toContain(`href="/login/totp?${TARGET}"`);
     await responseFor(browser, key.get(await options(browser)));
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect(await sessions()).toMatchObject([{ kinds: ['password', 'passkey'] }]);
   });
 
   test('without a pending sign-in starts over', async () => {
     const browser = service.browser();
     await browser.get(LOGIN);
-    expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
+    expect(browser.page.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
   });
 });
 
@@ -409,16 +409,16 @@ describe('reauthentication with a passkey', () => {
     const before = browser.cookies.get('__Host-latchkey_session');
     service.clock.advanceSeconds(3600);
     await browser.get(`/reauth?${TARGET}&max_age=60`);
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     const requested = await options(browser);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(requested.allowCredentials).toHaveLength(1);
     await responseFor(browser, key.get(requested), `/reauth?${TARGET}`, { method: 'passkey' });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
     expect(await sessions()).toMatchObject([{ acr: 'phr', kinds: ['passkey', 'passkey'] }]);
     await browser.get(`/reauth?${TARGET}&max_age=60`);
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   });
 
   test('requires a passkey of that user, requested in that session', async () => {
@@ -435,8 +435,8 @@ describe('reauthentication with a passkey', () => {
     ]) {
       await browser.get('/reauth');
       await responseFor(browser, await credential(await options(browser)), '/reauth', { method: 'passkey' });
-      expect(browser.shown.status).toBe(200);
-      expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+      expect(browser.page.status).toBe(200);
+      expect(browser.page.errorCodes).toEqual(['passkey_failed']);
     }
     expect(await sessions()).toMatchObject([{ kinds: ['passkey'] }]);
   });

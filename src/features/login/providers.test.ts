@@ -175,9 +175,9 @@ describe('an account to be linked', () => {
     const browser = browserAt(open);
     expect((await browser.get(path)).text).toContain(sentence);
     await browser.submit({ username: 'amira', password: 'wrong' });
-    expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
-    expect(browser.shown.text).toContain(sentence);
-    expect(browser.shown.body).not.toContain('/register');
+    expect(browser.page.errorCodes).toEqual(['invalid_credentials']);
+    expect(browser.page.text).toContain(sentence);
+    expect(browser.page.body).not.toContain('/register');
     expect((await browser.get('/login')).body).toContain('/register');
   });
 

@@ -108,8 +108,8 @@ async function token(id: ClientId, form: Readonly<Record<string, string>>): Prom
 async function signIn(id: ClientId, options: { scope?: string; browser?: Browser } = {}): Promise<SignedIn> {
   const browser = options.browser ?? (await service.signedIn(user));
   await browser.open(authorizeUrl(id, { scope: options.scope ?? 'openid' }));
-  if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const { code = '' } = responseOf(browser.shown);
+  if (browser.page.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  const { code = '' } = responseOf(browser.page);
   const tokens = await token(id, { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
   return {
     browser,
@@ -265,7 +265,7 @@ describe('signing out in the browser', () => {
         where scope @> '{offline_access}'`,
     );
     await signOut(parent.browser);
-    expect(parent.browser.shown.status).toBe(303);
+    expect(parent.browser.page.status).toBe(303);
     expect([await isAccepted(parent), await isAccepted(child)]).toEqual([false, false]);
     await deliver();
     const sids = received.map(({ form }) => claimsOf(form.get('logout_token') ?? '')['sid']);
@@ -447,7 +447,7 @@ test('a logout token is rejected as an ID token hint at sign-out (RFC 8725 3.11)
   const hint = received[0]?.form.get('logout_token') ?? '';
   const { browser } = await signIn(client);
   await browser.get(`/oauth2/logout?${new URLSearchParams({ id_token_hint: hint })}`);
-  expect(browser.shown.status).toBe(400);
+  expect(browser.page.status).toBe(400);
   expect(parseId(String((await verified())['sid']))).toBeDefined();
 });
 

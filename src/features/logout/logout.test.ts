@@ -32,7 +32,7 @@ async function signedIn(): Promise<Browser> {
   await browser.get('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
   await browser.get('/');
-  expect(browser.shown.text).toContain('You are signed in');
+  expect(browser.page.text).toContain('You are signed in');
   return browser;
 }
 
@@ -60,7 +60,7 @@ describe('POST /logout', () => {
     ]);
 
     await browser.get('/');
-    expect(browser.shown.text).not.toContain('You are signed in');
+    expect(browser.page.text).not.toContain('You are signed in');
     const attacker = service.browser();
     for (const [name, value] of stolen) attacker.cookies.set(name, value);
     expect((await attacker.get('/')).text).toContain('You were signed out');
@@ -70,7 +70,7 @@ describe('POST /logout', () => {
     const browser = await signedIn();
     const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     await browser.submit({ kind: 'continue_authorization_grant', id });
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/authorize/${id}` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/authorize/${id}` });
   });
 
   test.each([{ kind: 'continue_authorization_grant', id: '//evil.example' }, { next: 'https://evil.example' }])(
@@ -99,10 +99,10 @@ describe('POST /logout', () => {
     const browser = await signedIn();
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
     await browser.get('/');
-    expect(browser.shown.text).toContain('Account locked');
+    expect(browser.page.text).toContain('Account locked');
     expect(service.lastRequest().requester).toBeUndefined();
     await browser.submit();
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
     expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
@@ -111,7 +111,7 @@ describe('POST /logout', () => {
     const browser = service.browser();
     await browser.get('/logout');
     await browser.submit();
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
     expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
   });
 
@@ -123,7 +123,7 @@ describe('POST /logout', () => {
       [new Date(service.clock.now())],
     );
     await browser.submit();
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await sessions()).toEqual([{ isLive: false, reason: 'elsewhere' }]);
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
@@ -131,7 +131,7 @@ describe('POST /logout', () => {
 
   test('invalidates the form of another tab (S-65)', async () => {
     const browser = await signedIn();
-    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const token = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit();
     const response = await browser.post('/logout', new URLSearchParams({ csrf: token }));
     expect(response.status).toBe(403);
@@ -150,11 +150,11 @@ describe('POST /logout', () => {
     const browser = await signedIn();
     service.clock.advanceSeconds(3601);
     await browser.submit({ scope: 'everywhere', kind: 'change_password' });
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.errorCodes).toEqual(['csrf_expired']);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.errorCodes).toEqual(['csrf_expired']);
     expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
     await browser.submit();
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import type { RequestLine } from '#test/support/log-expression.ts';
@@ -89,13 +89,13 @@ async function signedIn(): Promise<Browser> {
   const browser = newBrowser();
   await browser.get('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   clock.advanceSeconds(1);
   return browser;
 }
 
-function response(shown: Shown): URLSearchParams {
-  return new URL(shown.location ?? expect.fail(`no redirect: ${shown.text}`)).searchParams;
+function response(page: Page): URLSearchParams {
+  return new URL(page.location ?? expect.fail(`no redirect: ${page.text}`)).searchParams;
 }
 
 function lastLine(method: string, path: string): RequestLine {
@@ -148,8 +148,8 @@ describe('a pushed request', () => {
   test('continues for a user who signs in first', async () => {
     const browser = newBrowser();
     await browser.open(authorizeUrl(await pushed({ login_hint: 'amira', prompt: 'consent' })));
-    expect(new URL(browser.shown.url).pathname).toBe('/login');
-    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('amira');
+    expect(new URL(browser.page.url).pathname).toBe('/login');
+    expect(browser.page.forms[0]?.inputs.get('username')).toBe('amira');
     await browser.submit({ username: 'amira', password: PASSWORD });
     await browser.follow();
     const granted = await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -161,7 +161,7 @@ describe('a pushed request', () => {
     const uri = await pushed({ state: 'inside' });
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', scope: 'email', prompt: 'none' };
     await browser.open(authorizeUrl(uri, { ...fields, response_mode: 'fragment', response_type: 'token' }));
-    const { location, url } = browser.shown;
+    const { location, url } = browser.page;
     const result = location ?? expect.fail(`no redirect from ${url}`);
     expect(result.startsWith(`${CALLBACK}?`)).toBe(true);
     expect(new URL(result).searchParams.get('state')).toBe('inside');
@@ -171,7 +171,7 @@ describe('a pushed request', () => {
     const browser = await signedIn();
     const form = new URLSearchParams({ client_id: WEB, request_uri: await pushed() });
     await browser.post('/authorize', form, { cookie: undefined });
-    expect(browser.shown.location).toMatch(/\/authorize\/[0-9A-Z]{26}\?bind=/);
+    expect(browser.page.location).toMatch(/\/authorize\/[0-9A-Z]{26}\?bind=/);
     expect(lastLine('POST', '/authorize')).toMatchObject({ status: 303, queries: 2 });
     const again = await browser.post('/authorize', form, { cookie: undefined });
     expect(again).toMatchObject({ status: 400, location: undefined });
@@ -183,7 +183,7 @@ describe('a pushed request', () => {
     for (const name of ['a', 'b']) parameters.append('resource', `https://${name}.example`);
     const { body } = await push(parameters.toString());
     await browser.open(authorizeUrl(String(body['request_uri'])));
-    const grant = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+    const grant = new URL(browser.page.url).pathname.split('/').at(-1) ?? '';
     const rows = await sql(service.database, 'select resources from oauth2_authorization_grants where id = $1::uuid', [
       uuidOf(grant),
     ]);
@@ -310,9 +310,9 @@ describe('a reference', () => {
     ['unknown', `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`],
     ['malformed', 'urn:ietf:params:oauth:request_uri:x'],
   ])('that is %s shows a page', async (_, uri) => {
-    const shown = await newBrowser().get(authorizeUrl(uri));
-    expect(shown).toMatchObject({ status: 400, location: undefined });
-    expect(shown.text).toContain('invalid_request_uri');
+    const loaded = await newBrowser().get(authorizeUrl(uri));
+    expect(loaded).toMatchObject({ status: 400, location: undefined });
+    expect(loaded.text).toContain('invalid_request_uri');
   });
 
   test('works for 90 seconds', async () => {
@@ -331,8 +331,8 @@ describe('a reference', () => {
   });
 
   test('that is an external URL is rejected without fetching it', async () => {
-    const shown = await newBrowser().get(authorizeUrl(`${service.address}/health`, REQUEST));
-    expect(response(shown).get('error')).toBe('request_uri_not_supported');
+    const loaded = await newBrowser().get(authorizeUrl(`${service.address}/health`, REQUEST));
+    expect(response(loaded).get('error')).toBe('request_uri_not_supported');
     expect(service.requestLines().filter((line) => line.path === '/health')).toEqual([]);
   });
 
@@ -380,8 +380,8 @@ describe('a client that must push', () => {
       error_description: expect.stringContaining('PAR'),
     });
     const browser = await signedIn();
-    const shown = await browser.get(authorizeUrl(await pushed({}, STRICT), { client_id: STRICT }));
-    expect(response(shown).get('code')).toMatch(/^[\w-]{43}$/);
+    const page = await browser.get(authorizeUrl(await pushed({}, STRICT), { client_id: STRICT }));
+    expect(response(page).get('code')).toMatch(/^[\w-]{43}$/);
   });
 });
 

@@ -55,8 +55,8 @@ describe('reauthentication', () => {
 
   test('without a session redirects to the sign-in page and keeps the continuation', async () => {
     const browser = service.browser();
-    const shown = await browser.get('/reauth?kind=change_password');
-    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
+    const response = await browser.get('/reauth?kind=change_password');
+    expect(response.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
     expect((await browser.get('/reauth?kind=//evil')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
   });
 
@@ -64,18 +64,18 @@ describe('reauthentication', () => {
     const browser = await service.signedIn('alice');
     const before = await authentications('alice');
     await browser.get('/reauth?kind=change_password');
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.text).toContain('alice');
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.text).toContain('alice');
     const oldCookie = browser.cookies.get('__Host-latchkey_session');
-    const oldToken = browser.shown.forms.at(-1)?.inputs.get('csrf');
+    const oldToken = browser.page.forms.at(-1)?.inputs.get('csrf');
     await browser.submit({ password: PASSWORD }, { action: '/reauth?kind=change_password' });
-    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
+    expect(browser.page.location).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
     expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
     expect(await authentications('alice')).toBe(before + 1);
     expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(oldCookie);
     await browser.get('/reauth');
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);
   });
 
   test('invalidates the previous key after half a minute (S-61)', async () => {
@@ -95,14 +95,14 @@ describe('reauthentication', () => {
       const browser = await service.signedIn('alice');
       await browser.get('/reauth');
       await browser.submit({ password }, REAUTH);
-      expect(browser.shown.status).toBe(200);
-      return browser.shown.body.replace(/name="csrf" value="[^"]*"/g, '');
+      expect(browser.page.status).toBe(200);
+      return browser.page.body.replace(/name="csrf" value="[^"]*"/g, '');
     };
     expect(await page('x'.repeat(1025))).toBe(await page('wrong'));
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     for (let count = 0; count < 5; count += 1) await browser.submit({ password: 'x'.repeat(1025) }, REAUTH);
-    expect(browser.shown.text).toContain('You were signed out');
+    expect(browser.page.text).toContain('You were signed out');
   });
 
   test('with a wrong password shows the error at its field, and the user stays the requester', async () => {
@@ -110,12 +110,12 @@ describe('reauthentication', () => {
     const before = await authentications('alice');
     await browser.get('/reauth');
     await browser.submit({ password: 'wrong' }, REAUTH);
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_credentials'] });
-    expect(browser.shown.body).toContain('id="password-error"');
-    expect(browser.shown.body).not.toContain('value="wrong"');
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['invalid_credentials'] });
+    expect(browser.page.body).toContain('id="password-error"');
+    expect(browser.page.body).not.toContain('value="wrong"');
     expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
     await browser.submit({}, REAUTH);
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['required'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['required'] });
     expect(await authentications('alice')).toBe(before);
   });
 
@@ -124,17 +124,17 @@ describe('reauthentication', () => {
     await browser.get('/reauth');
     for (let count = 0; count < 4; count += 1) await browser.submit({ password: 'wrong' }, REAUTH);
     await browser.submit({ password: PASSWORD }, REAUTH);
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.get('/reauth');
     for (let count = 0; count < 4; count += 1) {
       await browser.submit({ password: 'wrong' }, REAUTH);
-      expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+      expect(browser.page.errorCodes).toEqual(['invalid_credentials']);
     }
     await browser.submit({ password: 'wrong' }, REAUTH);
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.text).toContain('You were signed out');
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.text).toContain('You were signed out');
     await browser.get('/reauth');
-    expect(browser.shown.text).toContain('You were signed out');
+    expect(browser.page.text).toContain('You were signed out');
   });
 
   test('max_age continues at once while the last authentication is recent enough', async () => {
@@ -142,8 +142,8 @@ describe('reauthentication', () => {
     const target = `${AUTHORIZATION_ISSUER}account/password/change`;
     expect((await browser.get('/reauth?kind=change_password&max_age=61')).location).toBe(target);
     for (const maxAge of ['60', '0', '-1', 'x', '']) {
-      const shown = await browser.get(`/reauth?kind=change_password&max_age=${maxAge}`);
-      expect(shown).toMatchObject({ status: 200, location: undefined });
+      const response = await browser.get(`/reauth?kind=change_password&max_age=${maxAge}`);
+      expect(response).toMatchObject({ status: 200, location: undefined });
     }
   });
 
@@ -151,7 +151,7 @@ describe('reauthentication', () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     await browser.submit({ method: 'passkey', password: PASSWORD }, REAUTH);
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
   });
 
   test.each([
@@ -162,7 +162,7 @@ describe('reauthentication', () => {
     const before = await authentications('alice');
     await browser.get('/reauth');
     await browser.submit({ password: PASSWORD, ...fields }, { ...REAUTH, headers });
-    expect(browser.shown.status).toBe(403);
+    expect(browser.page.status).toBe(403);
     expect(await authentications('alice')).toBe(before);
   });
 
@@ -171,9 +171,9 @@ describe('reauthentication', () => {
     await browser.get('/reauth');
     service.clock.advanceSeconds(3600);
     await browser.submit({ password: PASSWORD }, REAUTH);
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
     await browser.submit({ password: PASSWORD }, REAUTH);
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   });
 
   test('offers accounts without a password to sign out, without an unusable form', async () => {
@@ -184,11 +184,11 @@ describe('reauthentication', () => {
       `delete from user_passwords p using users u where u.id = p.user_id and u.username = 'bare' returning p.user_id`,
     );
     await browser.get('/reauth?kind=change_password');
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.forms.map((form) => form.action)).toEqual(['/logout']);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.forms.map((form) => form.action)).toEqual(['/logout']);
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
-    expect(browser.shown.url).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
+    expect(browser.page.url).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
   });
 });
 
@@ -197,10 +197,10 @@ describe('reauthentication for an authorization request', () => {
     const client = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { prompt: 'login' }));
-    const id = grantIdOf(browser.shown);
-    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    const id = grantIdOf(browser.page);
+    expect(browser.page.headers['content-security-policy']).toContain("form-action 'self' https:;");
     await browser.submit({ action: 'cancel' }, { action: '/authorize' });
-    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st' });
+    expect(responseOf(browser.page)).toMatchObject({ error: 'access_denied', state: 'st' });
     const rows = await sql(
       testDatabase.database,
       'select cancel_reason from oauth2_authorization_grants where id = $1::uuid',
@@ -213,15 +213,15 @@ describe('reauthentication for an authorization request', () => {
     const client = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { prompt: 'login', ui_locales: 'de' }));
-    expect(new URL(browser.shown.url).pathname).toBe('/reauth');
+    expect(new URL(browser.page.url).pathname).toBe('/reauth');
     await sql(
       testDatabase.database,
       'update user_sessions set finished_at = $1::timestamptz where finished_at is null',
       [new Date(service.clock.now())],
     );
-    await browser.get(browser.shown.url);
-    expect(browser.shown).toMatchObject({ status: 200, headers: { 'content-language': 'de' } });
-    expect(browser.shown.text).toContain('Sie wurden abgemeldet');
+    await browser.get(browser.page.url);
+    expect(browser.page).toMatchObject({ status: 200, headers: { 'content-language': 'de' } });
+    expect(browser.page.text).toContain('Sie wurden abgemeldet');
   });
 
   test('continues with the same session, and satisfies the request (oauth 20 fact 8)', async () => {
@@ -230,12 +230,12 @@ describe('reauthentication for an authorization request', () => {
     for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {
       service.clock.advanceSeconds(1);
       await browser.open(authorizeUrl(client, fields));
-      expect(new URL(browser.shown.url).pathname).toBe('/reauth');
-      const { pathname, search } = new URL(browser.shown.url);
+      expect(new URL(browser.page.url).pathname).toBe('/reauth');
+      const { pathname, search } = new URL(browser.page.url);
       service.clock.advanceSeconds(1);
       await browser.submit({ password: PASSWORD }, { action: pathname + search });
       await browser.follow();
-      expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+      expect(responseOf(browser.page)).toMatchObject({ code: expect.any(String) });
     }
   });
 });

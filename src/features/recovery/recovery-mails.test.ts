@@ -44,7 +44,7 @@ async function newUser(account: Partial<TestAccount> = {}): Promise<string> {
 async function ask(email: string, browser: Browser = service.browser()): Promise<Browser> {
   await browser.get('/recover');
   await browser.submit({ email }, { action: '/recover' });
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   return browser;
 }
 
@@ -166,7 +166,7 @@ test('every requested mail has its own link, and all links work until one is use
   const browser = await ask(email);
   await browser.follow();
   const [first] = await mails.deliver(service.core);
-  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  await browser.submit({}, { action: new URL(browser.page.url).pathname });
   const [second] = await mails.deliver(service.core);
   const links = [first, second].map((mail) => linkIn(mail ?? expect.fail('no mail')));
   expect(new Set(links).size).toBe(2);
@@ -179,7 +179,7 @@ test('every requested mail has its own link, and all links work until one is use
 test('a second request before the first mail is sent sends one mail', async () => {
   const browser = await ask(await newUser());
   await browser.follow();
-  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  await browser.submit({}, { action: new URL(browser.page.url).pathname });
   expect(await mails.deliver(service.core)).toHaveLength(1);
 });
 
@@ -209,7 +209,7 @@ describe('an address requested by many clients (S-94)', () => {
         if (status !== 303) return 0;
         // Resending from the progress page counts against the same limits.
         await browser.follow();
-        await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+        await browser.submit({}, { action: new URL(browser.page.url).pathname });
         return 1;
       };
       const askTogether = async (clients: number): Promise<number> => {
@@ -257,9 +257,9 @@ describe('an internationalized address (RFC 6531)', () => {
     for (const email of ['renée@mail.example', 'nobodý@mail.example']) {
       const browser = local.browser();
       await browser.get('/recover');
-      const shown = await browser.submit({ email }, { action: '/recover' });
-      expect(shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
-      expect(shown.body).toContain(`value="${email}"`);
+      const page = await browser.submit({ email }, { action: '/recover' });
+      expect(page).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
+      expect(page.body).toContain(`value="${email}"`);
     }
     await local.stop();
     await old.stop();

@@ -75,7 +75,7 @@ describe('GET /recover', () => {
   test('asks for the email address without a statement, and is linked on the sign-in page (browser-flows 7.1)', async () => {
     const browser = service.browser();
     await browser.get('/login');
-    expect(browser.shown.body).toContain('href="/recover"');
+    expect(browser.page.body).toContain('href="/recover"');
     const { body, status } = await browser.get('/recover');
     expect(status).toBe(200);
     expect(service.lastRequest().queries).toBe(0);
@@ -235,17 +235,17 @@ describe("the job's result (browser-flows 15.17)", () => {
     const { username, email, user } = await newUser();
     const app = await giveAuthenticatorApp(service.core, user);
     const stranger = await signIn(username, OLD);
-    expect(stranger.shown.location).toMatch(/\/login\/totp$/);
+    expect(stranger.page.location).toMatch(/\/login\/totp$/);
     await stranger.follow();
     const browser = service.browser();
     const mail = await mailFor(await begin(browser, email));
     const ticket = mail?.kind === 'ticket' ? mail.ticket : expect.fail('no ticket');
     expect(await recoverPassword(browser, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
     await stranger.submit({ code: app.code() });
-    expect(stranger.shown.location).toMatch(/\/login\?notice=/);
+    expect(stranger.page.location).toMatch(/\/login\?notice=/);
     expect(stranger.cookies.has('__Host-latchkey_session')).toBe(false);
     await signIn(username, NEW_PASSWORD, browser);
-    expect(browser.shown.location).toMatch(/\/login\/totp$/);
+    expect(browser.page.location).toMatch(/\/login\/totp$/);
     await browser.follow();
     expect((await browser.submit({ code: app.code() })).status).toBe(303);
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
@@ -279,13 +279,13 @@ describe('/recover/progress/{session_id}', () => {
       await sql(testDatabase.database, 'delete from queue_jobs');
       const path = `/recover/progress/${id}`;
       await browser.submit({}, { action: path });
-      expect([browser.shown.status, browser.shown.location]).toEqual([
+      expect([browser.page.status, browser.page.location]).toEqual([
         303,
         expect.stringContaining(`${ORIGIN}${path}?notice=`),
       ]);
       expect(service.lastRequest().queries).toBe(3);
       expect(await jobs()).toHaveLength(1);
-      const { location = '' } = browser.shown;
+      const { location = '' } = browser.page;
       expect((await browser.get(location)).text).toContain('Email sent.');
       service.clock.advanceSeconds(61);
       expect((await browser.get(location)).text).not.toContain('Email sent.');
@@ -304,7 +304,7 @@ describe('/recover/progress/{session_id}', () => {
     for (const id of others) {
       const stranger = service.browser();
       await stranger.get('/recover');
-      const csrf = stranger.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const csrf = stranger.page.forms[0]?.inputs.get('csrf') ?? '';
       expect((await stranger.get(`/recover/progress/${id}`)).location).toBe(`${ORIGIN}/recover`);
       const posted = await stranger.post(`/recover/progress/${id}`, new URLSearchParams({ csrf }));
       expect([posted.status, posted.location]).toEqual([303, `${ORIGIN}/recover`]);
@@ -331,7 +331,7 @@ describe('/recover/progress/{session_id}', () => {
       await sql(testDatabase.database, 'delete from queue_jobs');
       service.clock.advanceSeconds(3601);
       await browser.submit({}, { action: path });
-      expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['csrf_expired']]);
+      expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['csrf_expired']]);
       expect(await jobs()).toEqual([]);
     });
   });
@@ -350,8 +350,8 @@ describe('rate limits (browser-flows 14)', () => {
       await begin(browser, 'ip1@mail.example');
       await browser.get(path);
       await browser.submit({}, { action: path });
-      expect([browser.shown.status, browser.shown.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
-      expect(browser.shown.text).toContain('20 minutes');
+      expect([browser.page.status, browser.page.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
+      expect(browser.page.text).toContain('20 minutes');
       await withService({ recovery: { limits } }, async (other) => {
         const same = other.browser({ address: '203.0.113.50' });
         await same.get('/recover');
@@ -381,12 +381,12 @@ describe('rate limits (browser-flows 14)', () => {
       try {
         await browser.get(path);
         await browser.submit({}, { action: path });
-        expect([browser.shown.status, browser.shown.headers['retry-after']]).toEqual([503, '60']);
-        expect(browser.shown.text).toContain('Email is delayed');
+        expect([browser.page.status, browser.page.headers['retry-after']]).toEqual([503, '60']);
+        expect(browser.page.text).toContain('Email is delayed');
         await browser.get('/recover');
-        const shown = await browser.submit({ email: 'late1@mail.example' }, { action: '/recover' });
-        expect(shown.status).toBe(503);
-        expect(shown.text).not.toContain('Too many attempts');
+        const page = await browser.submit({ email: 'late1@mail.example' }, { action: '/recover' });
+        expect(page.status).toBe(503);
+        expect(page.text).not.toContain('Too many attempts');
         expect((await browser.get('/login')).status).toBe(200);
         expect(await jobs()).toEqual(before);
       } finally {
@@ -413,8 +413,8 @@ describe('rate limits (browser-flows 14)', () => {
       const browser = limited.browser();
       for (let tries = 0; tries < 5; tries += 1) {
         await browser.get('/recover');
-        const shown = await browser.submit({ email: 'Cannon@mail.example' });
-        expect([shown.status, shown.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
+        const page = await browser.submit({ email: 'Cannon@mail.example' });
+        expect([page.status, page.errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
       }
       await begin(browser, 'other@mail.example');
       service.clock.advanceSeconds(3600);

@@ -101,7 +101,7 @@ describe('a requested name', () => {
     const lost = await browser.get(finish);
     expect(lost).toMatchObject({ status: 303, location: finish.replace('finish', 'username') });
     await browser.follow();
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['exists'] });
     homeserver.addUser('also-there');
     expect(await browser.submit({ username: 'also-there' })).toMatchObject({ status: 200, errorCodes: ['exists'] });
     expect(await browser.submit({ username: 'found-here' })).toMatchObject({ status: 303, location: finish });

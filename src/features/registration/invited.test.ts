@@ -105,7 +105,7 @@ async function begin(query: string, email = 'elsewhere@mail.example'): Promise<B
 
 async function finish(browser: Browser): Promise<void> {
   await browser.submit({ action: 'skip' });
-  expect((await browser.get(browser.shown.location ?? '')).status).toBe(303);
+  expect((await browser.get(browser.page.location ?? '')).status).toBe(303);
 }
 
 /** The account, and how often the token was used. */
@@ -138,9 +138,9 @@ describe('an invitation for an address (administration A-16)', () => {
     const { id, mailed, token } = await invite({ createdBy: { user: admin, client: undefined } });
     const browser = newBrowser();
     await browser.open(`/register/password${mailed}`);
-    expectCleanPage(browser.shown.body);
-    expect(browser.shown.forms[0]?.inputs.get('email')).toBe(address());
-    expect(browser.shown.body).toMatch(/<input[^>]*readonly[^>]*id="email"|<input[^>]*id="email"[^>]*readonly/);
+    expectCleanPage(browser.page.body);
+    expect(browser.page.forms[0]?.inputs.get('email')).toBe(address());
+    expect(browser.page.body).toMatch(/<input[^>]*readonly[^>]*id="email"|<input[^>]*id="email"[^>]*readonly/);
     await finish(await begin(mailed));
     expect(await mails.deliver(service.core)).toEqual([]);
     expect(await made(id)).toEqual({ emails: [address()], groups: ['crew', 'deck'], used: true, times: 1 });
@@ -157,13 +157,13 @@ describe('an invitation for an address (administration A-16)', () => {
     // Spent: the same link does not lock the address any more.
     const again = newBrowser();
     await again.open(`/register/password${mailed}`);
-    expect(again.shown.forms[0]?.inputs.get('email')).toBe('');
+    expect(again.page.forms[0]?.inputs.get('email')).toBe('');
   });
 
   test('is confirmed by a code with the plain link, and cannot be replaced (S-201)', async () => {
     const { id, token } = await invite();
     const browser = await begin(`?token=${token}`);
-    expect(browser.shown.url).toMatch(/\/verify-email$/);
+    expect(browser.page.url).toMatch(/\/verify-email$/);
     const changed = await browser.submit({ action: 'change', email: 'elsewhere@mail.example' });
     expect(changed.errorCodes).toEqual(['invalid_action']);
     const code = codeSentTo(address(), await mails.deliver(service.core));
@@ -186,7 +186,7 @@ describe('an invitation for an address (administration A-16)', () => {
     const before = await counted();
     for (const proof of proofs) {
       const browser = await begin(`?token=${token}&proof=${proof}`);
-      expect([proof, browser.shown.url]).toEqual([proof, expect.stringMatching(/\/verify-email$/)]);
+      expect([proof, browser.page.url]).toEqual([proof, expect.stringMatching(/\/verify-email$/)]);
     }
     expect((await counted()) - before, 'counts like a wrong token').toBe(proofs.length);
   });
@@ -197,7 +197,7 @@ describe('an invitation for an address (administration A-16)', () => {
       sql(service.database, 'update user_registration_tokens set revoked_at = created_at where id = $1::uuid', [id]);
     await revoke(revoked.id);
     const browser = await begin(revoked.mailed);
-    expect(browser.shown.text).toContain('elsewhere@mail.example');
+    expect(browser.page.text).toContain('elsewhere@mail.example');
     const late = await invite();
     const slow = await begin(late.mailed);
     await revoke(late.id);
@@ -222,14 +222,14 @@ describe('an invitation through a provider (administration A-18)', () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${provider}${query}`);
     const claims = { sub: name(), email, email_verified: true };
-    await browser.open(peer.signIn(browser.shown.location ?? '', { claims }));
+    await browser.open(peer.signIn(browser.page.location ?? '', { claims }));
     return browser;
   }
 
   test('uses the invited address instead of the suggested one, and confirms it', async () => {
     const { id, mailed } = await invite();
     const browser = await comeBack(mailed, SUGGESTING, 'elsewhere@mail.example');
-    expect(browser.shown.text).toContain(address());
+    expect(browser.page.text).toContain(address());
     await browser.submit({ username: name() });
     await browser.follow();
     await finish(browser);
@@ -241,7 +241,7 @@ describe('an invitation through a provider (administration A-18)', () => {
     const browser = await comeBack(mailed, FORCING, 'forced@mail.example');
     await browser.submit({ username: name() });
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/token$/);
+    expect(browser.page.url).toMatch(/\/token$/);
     expect((await browser.submit({ token })).errorCodes).toEqual(['other_email']);
     // A token attached before is checked again at the end.
     await sql(
@@ -249,9 +249,9 @@ describe('an invitation through a provider (administration A-18)', () => {
       'update user_registrations set registration_token_id = $2::uuid where username = $1::text',
       [name(), id],
     );
-    await browser.get(browser.shown.url.replace('/token', '/finish'));
+    await browser.get(browser.page.url.replace('/token', '/finish'));
     await browser.follow();
-    expect(browser.shown).toMatchObject({ url: expect.stringMatching(/\/token$/), errorCodes: ['invalid'] });
+    expect(browser.page).toMatchObject({ url: expect.stringMatching(/\/token$/), errorCodes: ['invalid'] });
     expect(await made(id)).toBeUndefined();
   });
 });

@@ -99,7 +99,7 @@ describe('POST /register', () => {
   async function post(fields: Readonly<Record<string, string>>, from = service) {
     const browser = from.browser();
     await browser.get('/login');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     return await browser.post('/register?kind=change_password', new URLSearchParams({ csrf, ...fields }));
   }
 
@@ -198,21 +198,21 @@ describe('GET /register/password', () => {
   test('redirects signed-in users to the target, for POST as well', async () => {
     const browser = service.browser();
     await browser.get('/register/password?kind=change_password');
-    const open = browser.shown;
+    const open = browser.page;
     await browser.get('/login');
     await browser.submit({ username: 'alice', password: 'correct horse battery staple' });
     for (const path of ['/register', '/register/password']) {
       await browser.get(`${path}?kind=change_password`);
-      expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+      expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
       expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
     }
     const before = await registrations();
     // The old form's token belongs to a browser without a session, so a current page provides a new one.
     await browser.get('/');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const fields = { csrf, username: 'other', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
     await browser.post(open.forms[0]?.action ?? '', new URLSearchParams(fields));
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(await registrations()).toBe(before);
   });
 
@@ -247,8 +247,8 @@ describe('GET /register/password', () => {
     const browser = service.browser();
     await beginRegistration(browser, { username: 'on-the-way' }, query);
     await browser.follow();
-    expect(browser.shown.headers['content-language']).toBe('de');
-    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    expect(browser.page.headers['content-language']).toBe('de');
+    expect(browser.page.headers['content-security-policy']).toContain("form-action 'self' https:;");
   });
 
   test('cannot be framed or embedded (S-60, S-68)', async () => {
@@ -348,7 +348,7 @@ describe('POST /register/password', () => {
   test('returns 400 for a NUL in a name', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const response = await browser.postRaw('/register/password', `csrf=${csrf}&username=alice%00`);
     expect(response.status).toBe(400);
   });
@@ -646,12 +646,12 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
       await browser.get('/register/password?kind=change_password');
       service.clock.advanceSeconds(3601);
       await browser.submit({ ...fields, username: 'slow', accept_terms: 'on' });
-      expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
-      expect(browser.shown.forms[0]?.inputs.get('username')).toBe('slow');
-      expect(browser.shown.forms[0]?.inputs.get('accept_terms')).toBe('on');
-      expect(browser.shown.body).not.toContain(NEW_PASSWORD);
+      expect(browser.page).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+      expect(browser.page.forms[0]?.inputs.get('username')).toBe('slow');
+      expect(browser.page.forms[0]?.inputs.get('accept_terms')).toBe('on');
+      expect(browser.page.body).not.toContain(NEW_PASSWORD);
       await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
-      expect(browser.shown.status).toBe(303);
+      expect(browser.page.status).toBe(303);
     });
   });
 
@@ -663,7 +663,7 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
   ])('%s returns %i', async (_, status, body, contentType) => {
     const browser = service.browser();
     await browser.get('/register/password');
-    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const token = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const response = await browser.postRaw('/register/password', `csrf=${token}&${body}`, {
       'content-type': contentType,
     });

@@ -80,13 +80,13 @@ describe('a complete registration', () => {
       const browser = strict.browser({ acceptLanguage: 'de', address: '203.0.113.9' });
       await beginRegistration(browser, { username: 'dana', accept_terms: 'on' });
       await browser.follow();
-      expect(browser.shown.url).toMatch(/\/register\/steps\/\w{26}\/display-name$/);
+      expect(browser.page.url).toMatch(/\/register\/steps\/\w{26}\/display-name$/);
       await browser.submit({ display_name: '  Dana Öz ', action: 'set' });
-      expect(browser.shown.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
+      expect(browser.page.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
       service.clock.advanceSeconds(10);
-      await browser.get(browser.shown.location ?? '');
-      expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/` });
-      expect(browser.shown.headers['cache-control']).toBe('no-store');
+      await browser.get(browser.page.location ?? '');
+      expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+      expect(browser.page.headers['cache-control']).toBe('no-store');
 
       const [user] = await rows<{ id: string }>(
         `select id::text as id, username, username_key, display_name, locale, can_request_admin
@@ -140,7 +140,7 @@ describe('a complete registration', () => {
       ).toEqual([{ is_completed: true, password_hash: null, password_scheme_version: null }]);
 
       await browser.follow();
-      expect(browser.shown.text).toContain('Dana Öz');
+      expect(browser.page.text).toContain('Dana Öz');
       expect(strict.lastRequest().requester).toMatch(/\(dana\)$/);
     });
   });
@@ -186,8 +186,8 @@ describe('a complete registration', () => {
       await browser.submit({ username: 'prefixed', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
       await browser.follow();
       await browser.submit({ action: 'skip' });
-      await browser.get(browser.shown.location ?? '');
-      expect(browser.shown).toMatchObject({
+      await browser.get(browser.page.location ?? '');
+      expect(browser.page).toMatchObject({
         status: 303,
         location: 'https://example.org/auth/account/password/change',
       });
@@ -201,7 +201,7 @@ describe('the session created by a registration (S-61)', () => {
   test("shares nothing with the browser's previous session", async () => {
     const browser = service.browser();
     await browser.get('/login');
-    const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const planted = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     await insertTestAccount(testDatabase.database, { username: 'first', password: NEW_PASSWORD });
     const finish = await registerUpToFinish(browser, 'fresh');
     await browser.get('/login');
@@ -216,7 +216,7 @@ describe('the session created by a registration (S-61)', () => {
     const forged = await browser.post('/logout', new URLSearchParams({ csrf: planted }));
     expect(forged).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
     await browser.get('/');
-    expect(browser.shown.text).toContain('fresh');
+    expect(browser.page.text).toContain('fresh');
   });
 
   test('makes the browser known to the new account', async () => {
@@ -323,7 +323,7 @@ describe('a user who was already signed in', () => {
     await insertTestAccount(testDatabase.database, { username: 'steady', password: NEW_PASSWORD });
     const browser = service.browser();
     await beginRegistration(browser, { username: 'half-way' });
-    const finish = browser.shown.location ?? '';
+    const finish = browser.page.location ?? '';
     await signIn('steady', browser);
     expect(await browser.get(finish)).toMatchObject({
       status: 303,
@@ -381,7 +381,7 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
 
   test('return 410 when the registration has expired, with a link to start again', async () => {
     const browser = await atDisplayName('slow', '?kind=change_password');
-    const finish = browser.shown.url.replace('display-name', 'finish');
+    const finish = browser.page.url.replace('display-name', 'finish');
     service.clock.advanceSeconds(3599);
     expect((await browser.get(finish)).status).toBe(303);
     service.clock.advanceSeconds(1);
@@ -392,7 +392,7 @@ describe('steps of another browser, of nobody or of the past (S-59, S-83)', () =
       expectCleanPage(response.body);
     }
     await browser.get('/register/password');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     for (const step of ['display-name', 'username']) {
       const posted = await browser.post(
         finish.replace('finish', step),
@@ -440,8 +440,8 @@ describe('the display name', () => {
     expect(found).toEqual([{ display_name: stored }]);
     await browser.follow();
     await browser.follow();
-    expect(browser.shown.status).toBe(200);
-    expectCleanPage(browser.shown.body);
+    expect(browser.page.status).toBe(200);
+    expectCleanPage(browser.page.body);
   });
 
   test.each(['', '   ', 'x'.repeat(256), 'a\u0007', 'a\u0085b', '\u202eabc', 'a\u2066b'])(
@@ -499,15 +499,15 @@ describe('the display name', () => {
 
   test('uses the chosen language, and offers the others', async () => {
     const browser = await atDisplayName('polyglot');
-    expect(browser.shown.body).toContain(`href="${new URL(browser.shown.url).pathname}?ui_locales=de"`);
-    await browser.get(`${browser.shown.url}?ui_locales=de`);
-    expect(browser.shown.text).toContain('Anzeigenamen wählen');
+    expect(browser.page.body).toContain(`href="${new URL(browser.page.url).pathname}?ui_locales=de"`);
+    await browser.get(`${browser.page.url}?ui_locales=de`);
+    expect(browser.page.text).toContain('Anzeigenamen wählen');
   });
 
   test('is also asked of a user signed in to another account, and is attributed to that user', async () => {
     const browser = await atDisplayName('second-account');
     await insertTestAccount(testDatabase.database, { username: 'owner', password: NEW_PASSWORD });
-    const { url } = browser.shown;
+    const { url } = browser.page;
     await browser.get('/login');
     await browser.submit({ username: 'owner', password: NEW_PASSWORD });
     const page = await browser.get(url);
@@ -515,7 +515,7 @@ describe('the display name', () => {
     expect(service.lastRequest().requester).toMatch(/\(owner\)$/);
     await browser.submit({ action: 'skip' });
     await browser.follow();
-    expect(browser.shown.text).toContain('second-account');
+    expect(browser.page.text).toContain('second-account');
   });
 });
 
@@ -528,15 +528,15 @@ describe('a name that another user registered first', () => {
     expect(lost).toMatchObject({ status: 303, location: finish.replace('finish', 'username') });
     expect(service.lastRequest().requester).toBeUndefined();
     await browser.follow();
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.errorCodes).toEqual(['exists']);
-    expect(browser.shown.text).toContain('contested is no longer available');
-    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('contested');
-    expectCleanPage(browser.shown.body);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.errorCodes).toEqual(['exists']);
+    expect(browser.page.text).toContain('contested is no longer available');
+    expect(browser.page.forms[0]?.inputs.get('username')).toBe('contested');
+    expectCleanPage(browser.page.body);
     await browser.submit({ username: 'uncontested' });
-    expect(browser.shown).toMatchObject({ status: 303, location: finish });
+    expect(browser.page).toMatchObject({ status: 303, location: finish });
     await browser.get(finish);
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(service.lastRequest().requester).toMatch(/\(uncontested\)$/);
     expect(await rows(`select display_name from users where username = 'uncontested'`)).toEqual([
       { display_name: 'Con Tested' },
@@ -589,7 +589,7 @@ describe('a name that another user registered first', () => {
 
   test('is not asked for while the name is available', async () => {
     const browser = await atDisplayName('still-free');
-    const finish = browser.shown.url.replace('display-name', 'finish');
+    const finish = browser.page.url.replace('display-name', 'finish');
     expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });
   });
 
@@ -599,7 +599,7 @@ describe('a name that another user registered first', () => {
       const finish = await registerUpToFinish(browser, 'late-lost');
       await takeName('late-lost');
       await browser.open(finish);
-      const { url } = browser.shown;
+      const { url } = browser.page;
       const forged = await browser.post(url, new URLSearchParams({ username: 'forged' }));
       expect(forged).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
       await browser.get(url);
@@ -686,16 +686,16 @@ test('where a second factor is required, the new account gets no session before 
   try {
     const browser = strict.browser();
     await registerUpToFinish(browser, 'enrolling', '?kind=change_password');
-    await browser.get(browser.shown.location ?? '');
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login/setup?kind=change_password` });
+    await browser.get(browser.page.location ?? '');
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/login/setup?kind=change_password` });
     expect(strict.lastRequest().requester).toBeUndefined();
     const sessions = `select s.id from user_sessions s join users u on u.id = s.user_id where u.username = 'enrolling'`;
     expect(await rows(sessions)).toEqual([]);
-    await browser.get(browser.shown.location ?? '');
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.body).toContain('<svg');
+    await browser.get(browser.page.location ?? '');
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.body).toContain('<svg');
     await browser.get('/account/');
-    expect(browser.shown.location).toMatch(/\/login\?/);
+    expect(browser.page.location).toMatch(/\/login\?/);
   } finally {
     await strict.stop();
   }

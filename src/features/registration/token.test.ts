@@ -113,18 +113,18 @@ describe('the registration token', () => {
   test('is asked for first, and consumed when the account is created (browser-flows 5.9)', async () => {
     const token = await issue();
     const browser = await atToken('invited');
-    expect(browser.shown.url).toMatch(/\/register\/steps\/\w{26}\/token$/);
-    expectCleanPage(browser.shown.body);
+    expect(browser.page.url).toMatch(/\/register\/steps\/\w{26}\/token$/);
+    expectCleanPage(browser.page.body);
     const before = await uses();
     const accepted = await browser.submit({ token: ` ${token} ` });
     expect(accepted.status).toBe(303);
     expect(accepted.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/display-name$/);
+    expect(browser.page.url).toMatch(/\/display-name$/);
     expect(await uses()).toBe(before);
     await browser.submit({ action: 'skip' });
     service.clock.advanceSeconds(5);
-    expect(await browser.get(browser.shown.location ?? '')).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+    expect(await browser.get(browser.page.location ?? '')).toMatchObject({ status: 303, location: `${ORIGIN}/` });
     expect(await accounts('invited')).toBe(1);
     expect(
       await rows(
@@ -139,7 +139,7 @@ describe('the registration token', () => {
 
   test('is not asked for again while it is valid', async () => {
     const browser = await atToken('steady');
-    const { url } = browser.shown;
+    const { url } = browser.page;
     await browser.submit({ token: await issue() });
     expect(await browser.get(url)).toMatchObject({ status: 303, location: url.replace('/token', '/finish') });
   });
@@ -149,8 +149,8 @@ describe('the registration token', () => {
       const browser = open.browser();
       await beginRegistration(browser, { username: 'free-for-all' }, '?token=some');
       await browser.follow();
-      expect(browser.shown.url).toMatch(/\/display-name$/);
-      const step = browser.shown.url.replace('display-name', 'token');
+      expect(browser.page.url).toMatch(/\/display-name$/);
+      const step = browser.page.url.replace('display-name', 'token');
       expect((await browser.get(step)).location).toBe(step.replace('/token', '/finish'));
     });
   });
@@ -158,8 +158,8 @@ describe('the registration token', () => {
   test('may be omitted only in the form that asks for it', async () => {
     const browser = await atToken('empty-handed');
     expect(await browser.submit({ token: '  ' })).toMatchObject({ status: 200, errorCodes: ['required'] });
-    const finish = browser.shown.url.replace('/token', '/finish');
-    expect((await browser.get(finish)).location).toBe(browser.shown.url.replace('/finish', '/token'));
+    const finish = browser.page.url.replace('/token', '/finish');
+    expect((await browser.get(finish)).location).toBe(browser.page.url.replace('/finish', '/token'));
     expect(await accounts('empty-handed')).toBe(0);
   });
 
@@ -167,15 +167,15 @@ describe('the registration token', () => {
     const token = await issue();
     const browser = service.browser();
     await browser.open(`/register?kind=change_password&token=${token}`);
-    expect(browser.shown.url).toBe(`${ORIGIN}/register/password?kind=change_password&token=${token}`);
-    expect(browser.shown.body).toContain(
+    expect(browser.page.url).toBe(`${ORIGIN}/register/password?kind=change_password&token=${token}`);
+    expect(browser.page.body).toContain(
       `href="/register/password?kind=change_password&amp;token=${token}&amp;ui_locales=de"`,
     );
     await browser.submit({ username: 'by-link', password: 'x', password_confirm: 'y' });
     const password = 'seven purple lanterns swim';
     await browser.submit({ username: 'by-link', password, password_confirm: password });
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/display-name$/);
+    expect(browser.page.url).toMatch(/\/display-name$/);
   });
 
   test.each(['wrong', 'x'.repeat(65), '<svg>'])(
@@ -186,8 +186,8 @@ describe('the registration token', () => {
       issued += 1;
       await beginRegistration(browser, { username }, `?token=${encodeURIComponent(token)}`);
       await browser.follow();
-      expect(browser.shown.url).toMatch(/\/token$/);
-      expect(browser.shown.errorCodes).toEqual([]);
+      expect(browser.page.url).toMatch(/\/token$/);
+      expect(browser.page.errorCodes).toEqual([]);
     },
   );
 });
@@ -245,8 +245,8 @@ describe('a rejected registration token (S-92)', () => {
     const { browser, finish } = await upToFinish('too-slow', token);
     service.clock.advanceSeconds(60);
     await browser.open(finish);
-    expect(browser.shown.url).toBe(finish.replace('/finish', '/token'));
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+    expect(browser.page.url).toBe(finish.replace('/finish', '/token'));
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['invalid'] });
     expect(await accounts('too-slow')).toBe(0);
     await browser.submit({ token: await issue() });
     expect((await browser.get(finish)).location).toBe(`${ORIGIN}/`);
@@ -256,7 +256,7 @@ describe('a rejected registration token (S-92)', () => {
   test('requires the form token, and an expired form drops the input after an hour (browser-flows 2.2)', async () => {
     await withService({ ttlSeconds: DAY }, async (patient) => {
       const browser = await atToken('no-csrf', patient);
-      const { url } = browser.shown;
+      const { url } = browser.page;
       const token = await issue();
       const forged = await browser.post(url, new URLSearchParams({ token }));
       expect(forged).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });

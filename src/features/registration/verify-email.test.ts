@@ -79,7 +79,7 @@ async function atCode(of: PageService = service): Promise<TestUser> {
   const { browser, username, email } = someone;
   await beginRegistration(browser, { username, email, accept_terms: 'on' });
   await browser.follow();
-  expect(new URL(browser.shown.url).pathname).toMatch(/^\/register\/steps\/\w{26}\/verify-email$/);
+  expect(new URL(browser.page.url).pathname).toMatch(/^\/register\/steps\/\w{26}\/verify-email$/);
   return someone;
 }
 
@@ -103,33 +103,33 @@ async function send({ browser }: TestUser, fields: Readonly<Record<string, strin
 }
 
 function isVerified({ browser }: Pick<TestUser, 'browser'>): boolean {
-  return browser.shown.status === 303 && (browser.shown.location ?? '').endsWith('/finish');
+  return browser.page.status === 303 && (browser.page.location ?? '').endsWith('/finish');
 }
 
 async function finishRegistration({ browser }: TestUser): Promise<void> {
   await browser.follow();
   await browser.submit({ action: 'skip' });
-  await browser.get(browser.shown.location ?? '');
+  await browser.get(browser.page.location ?? '');
 }
 
 describe('check 11: a registration with an email address', () => {
   test('continues from the form to the code, the display name and the account, which has the address', async () => {
     const browser = service.browser();
     await beginRegistration(browser, { username: 'amira', email: ' Amira@MAIL.example ', accept_terms: 'on' });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/register\/steps\/\w{26}\/verify-email$/);
-    expect(browser.shown.text).toContain('Amira@mail.example');
-    expectCleanPage(browser.shown.body);
+    expect(browser.page.url).toMatch(/\/register\/steps\/\w{26}\/verify-email$/);
+    expect(browser.page.text).toContain('Amira@mail.example');
+    expectCleanPage(browser.page.body);
     const sent = await mails.deliver(service.core);
     expect(sent).toHaveLength(1);
     await enter(browser, codeSentTo('Amira@mail.example', sent));
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/display-name$/);
+    expect(browser.page.url).toMatch(/\/display-name$/);
     await browser.submit({ action: 'skip' });
-    await browser.get(browser.shown.location ?? '');
-    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+    await browser.get(browser.page.location ?? '');
+    expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/` });
     expect(service.lastRequest().requester).toMatch(/^user:\w{26}\(amira\)$/);
     expect(
       await rows(
@@ -155,17 +155,17 @@ describe('the email field of the first form', () => {
   test('exists only where an address is required; otherwise input is ignored', async () => {
     const { browser } = newUser();
     await browser.get('/register/password');
-    expect(browser.shown.body).toMatch(
+    expect(browser.page.body).toMatch(
       /<input type="text"[^>]*inputmode="email"[^>]*id="email"[^>]*autocomplete="email"/,
     );
     await withService({ isEmailRequired: false }, async (lax) => {
       const someone = newUser(lax);
       await someone.browser.get('/register/password');
-      expect(someone.browser.shown.body).not.toContain('name="email"');
+      expect(someone.browser.page.body).not.toContain('name="email"');
       const before = await count('user_email_authentications');
       await beginRegistration(someone.browser, { username: someone.username, email: 'not an address' });
       await someone.browser.follow();
-      expect(someone.browser.shown.url).toMatch(/\/display-name$/);
+      expect(someone.browser.page.url).toMatch(/\/display-name$/);
       expect(await count('user_email_authentications')).toBe(before);
     });
   });
@@ -189,12 +189,12 @@ describe('the email field of the first form', () => {
     const { browser } = newUser();
     await browser.get('/register/password');
     await browser.submit({ username: '', email, password: '', password_confirm: '', accept_terms: 'on' });
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.errorCodes).toEqual(['required', code, 'required', 'required']);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.errorCodes).toEqual(['required', code, 'required', 'required']);
     // The entered value is kept.
-    const typed = browser.shown.forms[0]?.inputs.get('email');
+    const typed = browser.page.forms[0]?.inputs.get('email');
     expect(typed?.replaceAll('\n', '').replaceAll('\r', '')).toBe(email.replaceAll('\n', '').replaceAll('\r', ''));
-    expectCleanPage(browser.shown.body);
+    expectCleanPage(browser.page.body);
   });
 
   test.each([
@@ -216,8 +216,8 @@ describe('the email field of the first form', () => {
     await withService({ emailPolicy }, async (strict) => {
       const { browser, username } = newUser(strict);
       await beginRegistration(browser, { username, email });
-      expect(browser.shown.errorCodes).toEqual(codes);
-      expect(browser.shown.status).toBe(codes.length === 0 ? 303 : 200);
+      expect(browser.page.errorCodes).toEqual(codes);
+      expect(browser.page.status).toBe(codes.length === 0 ? 303 : 200);
     });
   });
 
@@ -242,7 +242,7 @@ describe('the email field of the first form', () => {
     const { browser, username } = newUser();
     await beginRegistration(browser, { username, email: 'Jürgen@bücher.example', accept_terms: 'on' });
     await browser.follow();
-    expect(browser.shown.text).toContain('Jürgen@xn--bcher-kva.example');
+    expect(browser.page.text).toContain('Jürgen@xn--bcher-kva.example');
     await enter(browser, codeSentTo('Jürgen@bücher.example', await mails.deliver(service.core)));
     await browser.follow();
     await browser.submit({ action: 'skip' });
@@ -266,7 +266,7 @@ describe('the email field of the first form', () => {
     async (email) => {
       const { browser, username } = newUser();
       await beginRegistration(browser, { username, email, accept_terms: 'on' });
-      expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+      expect(browser.page).toMatchObject({ status: 200, errorCodes: ['invalid'] });
     },
   );
 
@@ -277,20 +277,20 @@ describe('the email field of the first form', () => {
       async (local) => {
         const first = newUser(local);
         await beginRegistration(first.browser, { username: first.username, email: 'björn@mail.example' });
-        expect(first.browser.shown.status).toBe(303);
+        expect(first.browser.page.status).toBe(303);
         expect(await old.deliver(local.core)).toEqual([]);
         const second = newUser(local);
         await beginRegistration(second.browser, { username: second.username, email: 'björn@mail.example' });
-        expect(second.browser.shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
-        expect(second.browser.shown.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
-        expect(second.browser.shown.text).toContain('cannot send email to addresses with letters such as “ü”');
+        expect(second.browser.page).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
+        expect(second.browser.page.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
+        expect(second.browser.page.text).toContain('cannot send email to addresses with letters such as “ü”');
         // An address without such letters is still passed to the mail server.
         await second.browser.submit({
           email: 'bjorn@mail.example',
           password: NEW_PASSWORD,
           password_confirm: NEW_PASSWORD,
         });
-        expect(second.browser.shown.status).toBe(303);
+        expect(second.browser.page.status).toBe(303);
         expect(await old.deliver(local.core)).toMatchObject([{ to: 'bjorn@mail.example' }]);
         const failed = local.lines.filter((line) => line.includes('mail.failed'));
         expect(failed).toEqual([expect.stringContaining('the SMTP server does not support SMTPUTF8')]);
@@ -306,7 +306,7 @@ describe('the email field of the first form', () => {
     const email = 'marzipan.velociraptor@mail.example';
     const password = 'marzipan.velociraptor1';
     await beginRegistration(browser, { username, email, password, password_confirm: password, accept_terms: 'on' });
-    expect(browser.shown.errorCodes).toEqual(['password_too_weak']);
+    expect(browser.page.errorCodes).toEqual(['password_too_weak']);
   });
 });
 
@@ -321,7 +321,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
         email: round % 2 === 0 ? email : email.toUpperCase(),
         accept_terms: 'on',
       });
-      outcomes.push(browser.shown.errorCodes);
+      outcomes.push(browser.page.errorCodes);
     }
     expect(outcomes).toEqual([[], [], [], ['rate_limit_exceeded']]);
     const sent = await mails.deliver(service.core);
@@ -329,7 +329,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
     service.clock.advanceSeconds(3601);
     const { browser, username } = newUser();
     await beginRegistration(browser, { username, email, accept_terms: 'on' });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await mails.deliver(service.core);
   });
 
@@ -339,7 +339,7 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
       const browsers = Array.from({ length: 6 }, () => wide.browser({ address }));
       const [first] = browsers;
       await beginRegistration(first ?? expect.fail('none'), { username: 'UPPER', email: 'a@mail.example' });
-      expect(first?.shown.errorCodes).toEqual(['username-invalid-chars']);
+      expect(first?.page.errorCodes).toEqual(['username-invalid-chars']);
       const outcomes: (readonly string[])[] = [];
       for (const browser of browsers) {
         const { username, email } = newUser(wide);
@@ -353,11 +353,11 @@ describe('mail limits (browser-flows 6, S-91, S-94)', () => {
     const someone = await atCode();
     const { browser } = someone;
     await send(someone, { action: 'resend' });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.follow();
-    expect(browser.shown.body).toContain('data-notice="code_sent"');
+    expect(browser.page.body).toContain('data-notice="code_sent"');
     await send(someone, { action: 'resend' });
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['rate_limit_exceeded'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['rate_limit_exceeded'] });
     service.clock.advanceSeconds(301);
     expect((await send(someone, { action: 'resend' })).status).toBe(303);
   });
@@ -387,7 +387,7 @@ describe('check 16: a code', () => {
     const { browser, code } = someone;
     for (let round = 0; round < 10; round += 1) expect(await enter(browser, wrong(code))).toEqual(['invalid_code']);
     expect(await enter(browser, code)).toEqual(['rate_limit_exceeded']);
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     service.clock.advanceSeconds(60);
     await enter(browser, code);
     expect(isVerified(someone)).toBe(true);
@@ -430,8 +430,8 @@ describe('check 16: a code', () => {
     async (text) => {
       const someone = await withCode();
       expect(await enter(someone.browser, text)).toEqual(['invalid']);
-      expectCleanPage(someone.browser.shown.body);
-      const path = new URL(someone.browser.shown.url).pathname.split('/')[3] ?? '';
+      expectCleanPage(someone.browser.page.body);
+      const path = new URL(someone.browser.page.url).pathname.split('/')[3] ?? '';
       expect(path).toHaveLength(26);
       expect(
         await count('user_email_authentications', `email = '${someone.email}' and tries = 1 and completed_at is null`),
@@ -447,18 +447,18 @@ describe('check 16: a code', () => {
       const someone = await withCode(wide);
       const { browser, code, email } = someone;
       for (let round = 0; round < 29; round += 1) await enter(browser, wrong(code));
-      expect(browser.shown.body).toContain('name="code"');
+      expect(browser.page.body).toContain('name="code"');
       expect(await enter(browser, wrong(code))).toEqual(['invalid_code']);
-      expect(browser.shown.body).not.toContain('name="code"');
-      expect(browser.shown.body).toContain('data-state="over"');
-      const { pathname } = new URL(browser.shown.url);
+      expect(browser.page.body).not.toContain('name="code"');
+      expect(browser.page.body).toContain('data-state="over"');
+      const { pathname } = new URL(browser.page.url);
       await browser.post(pathname, new URLSearchParams({ csrf: csrfOf(browser), action: 'verify', code }));
-      expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}${pathname}` });
+      expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}${pathname}` });
       await browser.get(pathname);
-      expect(browser.shown.body).toContain('data-state="over"');
+      expect(browser.page.body).toContain('data-state="over"');
       expect((await send(someone, { action: 'resend' })).status).toBe(303);
       await browser.follow();
-      expect(browser.shown.body).toContain('name="code"');
+      expect(browser.page.body).toContain('name="code"');
       expect(await enter(browser, code)).toEqual(['invalid_code']);
       await enter(browser, codeSentTo(email, await mails.deliver(wide.core)));
       expect(isVerified(someone)).toBe(true);
@@ -468,7 +468,7 @@ describe('check 16: a code', () => {
   test('limits parallel guesses like sequential ones (S-91)', async () => {
     const someone = await withCode();
     const { browser, code } = someone;
-    const { pathname } = new URL(browser.shown.url);
+    const { pathname } = new URL(browser.page.url);
     const csrf = csrfOf(browser);
     const guesses = await Promise.all(
       Array.from({ length: 40 }, async () => {
@@ -486,8 +486,8 @@ describe('check 16: a code', () => {
       const someone = await withCode(patient);
       const { browser, email } = someone;
       patient.clock.advanceSeconds(3600);
-      await browser.get(browser.shown.url);
-      expect(browser.shown.body).toContain('data-state="over"');
+      await browser.get(browser.page.url);
+      expect(browser.page.body).toContain('data-state="over"');
       await send(someone, { action: 'resend' });
       await browser.follow();
       await enter(browser, codeSentTo(email, await mails.deliver(patient.core)));
@@ -500,7 +500,7 @@ describe('check 16: a code', () => {
 const WIDE = { burst: 1000, perSecond: 1000 };
 
 function csrfOf(browser: Browser): string {
-  return browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+  return browser.page.forms[0]?.inputs.get('csrf') ?? '';
 }
 
 describe('another email address', () => {
@@ -509,9 +509,9 @@ describe('another email address', () => {
     const { browser, code } = someone;
     const email = `other-${someone.email}`;
     await send(someone, { action: 'change', email: ` ${email} ` });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     await browser.follow();
-    expect(browser.shown.text).toContain(email);
+    expect(browser.page.text).toContain(email);
     expect(await enter(browser, code)).toEqual(['invalid_code']);
     await enter(browser, codeSentTo(email, await mails.deliver(service.core)));
     await finishRegistration(someone);
@@ -527,9 +527,9 @@ describe('another email address', () => {
     const someone = await withCode();
     const { browser } = someone;
     await send(someone, { action: 'change', email });
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: [code] });
-    expect(browser.shown.body).toMatch(/<details class="disclosure" open/);
-    expect(browser.shown.forms.at(-1)?.inputs.get('email')).toBe(email);
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: [code] });
+    expect(browser.page.body).toMatch(/<details class="disclosure" open/);
+    expect(browser.page.forms.at(-1)?.inputs.get('email')).toBe(email);
     await enter(browser, someone.code);
     expect(isVerified(someone)).toBe(true);
   });
@@ -537,7 +537,7 @@ describe('another email address', () => {
   test('is not accepted once one is verified (S-124)', async () => {
     const someone = await withCode();
     const { browser, code, email } = someone;
-    const { pathname } = new URL(browser.shown.url);
+    const { pathname } = new URL(browser.page.url);
     const csrf = csrfOf(browser);
     await enter(browser, code);
     await browser.post(pathname, new URLSearchParams({ csrf, action: 'change', email: 'late@mail.example' }));
@@ -556,7 +556,7 @@ describe('the email step', () => {
       await beginRegistration(browser, { username: someone.username });
       await browser.follow();
       const csrf = csrfOf(browser);
-      const path = new URL(browser.shown.url).pathname.replace('display-name', 'verify-email');
+      const path = new URL(browser.page.url).pathname.replace('display-name', 'verify-email');
       for (const ask of [
         () => browser.get(path),
         () => browser.post(path, new URLSearchParams({ csrf, code: '123456' })),
@@ -570,11 +570,11 @@ describe('the email step', () => {
   test('cannot be skipped (S-124)', async () => {
     const someone = await withCode();
     const { browser, username } = someone;
-    const { href } = new URL(browser.shown.url.replace('verify-email', 'display-name'));
+    const { href } = new URL(browser.page.url.replace('verify-email', 'display-name'));
     await browser.get(href);
     await browser.submit({ action: 'skip' });
-    await browser.get(browser.shown.location ?? '');
-    expect(browser.shown).toMatchObject({ status: 303, location: href.replace('display-name', 'verify-email') });
+    await browser.get(browser.page.location ?? '');
+    expect(browser.page).toMatchObject({ status: 303, location: href.replace('display-name', 'verify-email') });
     expect(await count('users', `username = '${username}'`)).toBe(0);
   });
 
@@ -584,7 +584,7 @@ describe('the email step', () => {
   ])('rejects an address that policy bans later: %s, because %s (browser-flows 5.10)', async (is, _, emailPolicy) => {
     const someone = await withCode();
     const { browser, code, username } = someone;
-    const finish = new URL(browser.shown.url).pathname.replace('verify-email', 'finish');
+    const finish = new URL(browser.page.url).pathname.replace('verify-email', 'finish');
     if (is === 'proven') {
       await enter(browser, code);
       await browser.follow();
@@ -594,8 +594,8 @@ describe('the email step', () => {
       const moved = strict.browser();
       for (const [name, value] of browser.cookies) moved.cookies.set(name, value);
       expect(await moved.get(finish)).toMatchObject({ status: 410, errorCodes: ['registration_outdated'] });
-      expectCleanPage(moved.shown.body);
-      expect(moved.shown.body).toContain('href="/register"');
+      expectCleanPage(moved.page.body);
+      expect(moved.page.body).toContain('href="/register"');
     });
     expect(await count('users', `username = '${username}'`)).toBe(0);
   });
@@ -607,8 +607,8 @@ describe('the email step', () => {
       expect((await send(someone, { action: 'else' })).errorCodes).toEqual(['invalid_action']);
       patient.clock.advanceSeconds(3601);
       await send(someone, { action: 'change', email: 'kept@mail.example' });
-      expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
-      expect(browser.shown.forms.at(-1)?.inputs.get('email')).toBe('kept@mail.example');
+      expect(browser.page).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+      expect(browser.page.forms.at(-1)?.inputs.get('email')).toBe('kept@mail.example');
       expect(await count('user_email_authentications', `email = 'kept@mail.example'`)).toBe(0);
     });
   });
@@ -639,9 +639,9 @@ describe('check 15: an address of another account', () => {
     ] as const) {
       const { browser, username } = someone;
       await beginRegistration(browser, { username, email, accept_terms: 'on' });
-      expect(browser.shown.status).toBe(303);
+      expect(browser.page.status).toBe(303);
       await browser.follow();
-      pages.push(anonymous(browser.shown.body, email));
+      pages.push(anonymous(browser.page.body, email));
     }
     expect(pages[0]).toBe(pages[1]);
     const sent = await mails.deliver(service.core);
@@ -664,17 +664,17 @@ describe('check 15: an address of another account', () => {
     const owner = newUser();
     await insertTestAccount(testDatabase.database, { username: owner.username, email });
     await browser.follow();
-    expect(browser.shown).toMatchObject({ status: 200 });
-    expect(browser.shown.url).toMatch(/\/finish$/);
-    expect(browser.shown.body).toContain('data-state="email_in_use"');
-    expect(browser.shown.body).toContain('href="/login"');
-    expectCleanPage(browser.shown.body);
+    expect(browser.page).toMatchObject({ status: 200 });
+    expect(browser.page.url).toMatch(/\/finish$/);
+    expect(browser.page.body).toContain('data-state="email_in_use"');
+    expect(browser.page.body).toContain('href="/login"');
+    expectCleanPage(browser.page.body);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await count('users', `username = '${username}'`)).toBe(0);
     expect(await count('user_registrations', `username = '${username}' and completed_at is null`)).toBe(1);
     await rows('delete from user_emails where email = $1::text', email);
-    await browser.get(browser.shown.url);
-    expect(browser.shown.location).toMatch(/\/display-name$/);
+    await browser.get(browser.page.url);
+    expect(browser.page.location).toMatch(/\/display-name$/);
   });
 });
 
@@ -696,9 +696,9 @@ describe('an account that requires an email address', () => {
       const moved = service.browser();
       for (const [name, value] of browser.cookies) moved.cookies.set(name, value);
       await moved.get(location ?? '');
-      expect(moved.shown).toMatchObject({ status: 410 });
-      expect(moved.shown.text).toContain('registration_outdated');
-      expect(moved.shown.body).toContain('href="/register"');
+      expect(moved.page).toMatchObject({ status: 410 });
+      expect(moved.page.text).toContain('registration_outdated');
+      expect(moved.page.body).toContain('href="/register"');
     });
   });
 
@@ -708,7 +708,7 @@ describe('an account that requires an email address', () => {
     await withService({ isEmailRequired: false }, async (lax) => {
       const moved = lax.browser();
       for (const [name, value] of someone.browser.cookies) moved.cookies.set(name, value);
-      await moved.open(someone.browser.shown.location ?? '');
+      await moved.open(someone.browser.page.location ?? '');
       await moved.submit({ action: 'skip' });
       await moved.follow();
       expect(await count('user_emails', `email = '${someone.email}'`)).toBe(1);
@@ -834,7 +834,7 @@ describe('the verification mail', () => {
     const { browser } = newUser();
     await beginRegistration(browser, { username: 'UPPER', email: 'x@mail.example', accept_terms: 'on' });
     await beginRegistration(browser, { username: 'lower', email: 'x@mail.example', password: NEW_PASSWORD });
-    expect(browser.shown.errorCodes).toEqual(['required']);
+    expect(browser.page.errorCodes).toEqual(['required']);
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 });
@@ -852,11 +852,11 @@ test('while mails are delayed no code is promised, nor another one (operations 9
   try {
     const other = newUser();
     const { username, email } = other;
-    const shown = await beginRegistration(other.browser, { username, email, accept_terms: 'on' });
-    expect(shown).toMatchObject({ status: 503 });
+    const page = await beginRegistration(other.browser, { username, email, accept_terms: 'on' });
+    expect(page).toMatchObject({ status: 503 });
     expect(await count('user_registrations', `username = '${username}'`)).toBe(0);
     await browser.submit({ action: 'resend' });
-    expect(browser.shown).toMatchObject({ status: 503 });
+    expect(browser.page).toMatchObject({ status: 503 });
     expect(await count('queue_jobs')).toBe(waiting);
   } finally {
     service.core.instance.areMailsLate = false;

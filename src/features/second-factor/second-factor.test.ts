@@ -53,7 +53,7 @@ async function afterPassword(from = service, browser = from.browser()): Promise<
 
 async function atCode(from = service, browser?: Browser): Promise<Browser> {
   const opened = await afterPassword(from, browser);
-  await opened.get(opened.shown.location ?? '');
+  await opened.get(opened.page.location ?? '');
   return opened;
 }
 
@@ -78,7 +78,7 @@ async function events(): Promise<string[]> {
 
 describe('the right password of a user with one-time codes (browser-flows 15.8)', () => {
   test('leads to the code: no session, no event, no requester, no known browser', async () => {
-    const { shown, cookies } = await afterPassword();
+    const { page: shown, cookies } = await afterPassword();
     expect(shown.status).toBe(303);
     expect(shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
     expect(service.lastRequest()).toMatchObject({ status: 303, requester: undefined });
@@ -92,14 +92,14 @@ describe('the right password of a user with one-time codes (browser-flows 15.8)'
 
   test('then a code signs in, once', async () => {
     const browser = await atCode();
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="one-time-code"/);
-    expect(browser.shown.body).toMatch(/<input[^>]*inputmode="numeric"/i);
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.body).toMatch(/<input[^>]*autocomplete="one-time-code"/);
+    expect(browser.page.body).toMatch(/<input[^>]*inputmode="numeric"/i);
     expect(service.lastRequest().requester).toBeUndefined();
     const code = app.code();
     await browser.submit({ code: `${code.slice(0, 3)} ${code.slice(3)}` });
-    expect(browser.shown.status).toBe(303);
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.status).toBe(303);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
     expect(browser.cookies.has('__Host-latchkey_login')).toBe(false);
     expect(browser.cookies.has('__Host-latchkey_known')).toBe(true);
@@ -110,7 +110,7 @@ describe('the right password of a user with one-time codes (browser-flows 15.8)'
 
     const other = await atCode();
     await other.submit({ code });
-    expect(other.shown.errorCodes).toEqual(['invalid_code']);
+    expect(other.page.errorCodes).toEqual(['invalid_code']);
     expect(await sessions()).toHaveLength(1);
   });
 
@@ -118,7 +118,7 @@ describe('the right password of a user with one-time codes (browser-flows 15.8)'
     const browser = await atCode();
     const before = browser.cookies.get('__Host-latchkey_csrf');
     await browser.submit({ code: app.code() });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
     expect(before).toBeDefined();
     expect(browser.cookies.get('__Host-latchkey_csrf')).not.toBe(before);
   });
@@ -128,26 +128,26 @@ describe('the right password of a user with one-time codes (browser-flows 15.8)'
     await browser.get(`/login/recovery-code?${TARGET}`);
     const [code = ''] = app.recoveryCodes;
     await browser.submit({ code });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(await sessions()).toMatchObject([{ amr: ['pwd', 'otp', 'mfa'], kinds: ['password', 'recovery_code'] }]);
     expect(await events()).toEqual(['login', 'recovery_code_used', 'totp_added']);
     const other = await atCode();
     await other.get(`/login/recovery-code?${TARGET}`);
     await other.submit({ code });
-    expect(other.shown.errorCodes).toEqual(['invalid_code']);
+    expect(other.page.errorCodes).toEqual(['invalid_code']);
   });
 
   test('takes no further statement for users without one-time codes', async () => {
     username = `plain-${users}`;
     await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
-    const { shown } = await afterPassword();
+    const { page: shown } = await afterPassword();
     expect(shown.location).toBe(`${ORIGIN}/account/password/change`);
     expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
   });
 
   test('is sufficient where second factors are disabled', async () => {
     await withService({ secondFactor: { secondFactor: 'off' } }, async (other) => {
-      expect((await afterPassword(other)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect((await afterPassword(other)).page.location).toBe(`${ORIGIN}/account/password/change`);
     });
     expect(await sessions()).toMatchObject([{ acr: 'urn:latchkey:acr:1', kinds: ['password'] }]);
   });
@@ -159,14 +159,14 @@ describe('a pending sign-in', () => {
     async (path) => {
       const browser = service.browser();
       await browser.get(`${path}?${TARGET}`);
-      expect(browser.shown.status).toBe(303);
-      expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
+      expect(browser.page.status).toBe(303);
+      expect(browser.page.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
       await browser.follow();
-      expect(browser.shown.body).toContain('data-notice="login_expired"');
+      expect(browser.page.body).toContain('data-notice="login_expired"');
       await browser.get('/login');
-      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
       await browser.post(path, new URLSearchParams({ csrf, code: app.code() }));
-      expect(browser.shown.location).toMatch(/\/login\?notice=/);
+      expect(browser.page.location).toMatch(/\/login\?notice=/);
     },
   );
 
@@ -174,10 +174,10 @@ describe('a pending sign-in', () => {
     const browser = await atCode();
     service.clock.advanceSeconds(599);
     await browser.get(`/login/totp?${TARGET}`);
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     service.clock.advanceSeconds(1);
     await browser.submit({ code: app.code() });
-    expect(browser.shown.location).toMatch(/\/login\?/);
+    expect(browser.page.location).toMatch(/\/login\?/);
     expect(await sessions()).toEqual([]);
   });
 
@@ -185,15 +185,15 @@ describe('a pending sign-in', () => {
     const browser = await afterPassword();
     await browser.get('/login/totp?kind=manage_account');
     await browser.submit({ code: app.code() });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
   test('shows the page of a locked or deactivated account, and does not sign the user in', async () => {
     const browser = await atCode();
     await sql(testDatabase.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(user)]);
     await browser.submit({ code: app.code() });
-    expect(browser.shown.status).toBe(200);
-    expect(browser.shown.text).toContain('locked');
+    expect(browser.page.status).toBe(200);
+    expect(browser.page.text).toContain('locked');
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await sessions()).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('a pending sign-in', () => {
     await browser.submit({ code: app.code() });
     browser.cookies.set('__Host-latchkey_login', other);
     await browser.get(`/login/totp?${TARGET}`);
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
   });
 });
 
@@ -215,14 +215,14 @@ describe('code limits (browser-flows 4.2)', () => {
       const browser = await atCode(other);
       for (let wrong = 1; wrong < 5; wrong += 1) {
         await browser.submit({ code: '000000' });
-        expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+        expect(browser.page.errorCodes).toEqual(['invalid_code']);
       }
       await browser.submit({ code: '12' });
-      expect(browser.shown.status).toBe(200);
-      expect(browser.shown.errorCodes).toEqual(['too_many_attempts']);
-      expect(browser.shown.forms).toHaveLength(0);
+      expect(browser.page.status).toBe(200);
+      expect(browser.page.errorCodes).toEqual(['too_many_attempts']);
+      expect(browser.page.forms).toHaveLength(0);
       await browser.get(`/login/totp?${TARGET}`);
-      expect(browser.shown.location).toMatch(/\/login\?/);
+      expect(browser.page.location).toMatch(/\/login\?/);
       expect(await events()).toEqual(['login_failed', 'totp_added']);
     });
   });
@@ -231,10 +231,10 @@ describe('code limits (browser-flows 4.2)', () => {
     await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: ' ' });
-      expect(browser.shown.errorCodes).toEqual(['required']);
+      expect(browser.page.errorCodes).toEqual(['required']);
       for (let wrong = 1; wrong < 5; wrong += 1) await browser.submit({ code: '000000' });
       await browser.submit({ code: app.code() });
-      expect(browser.shown.status).toBe(303);
+      expect(browser.page.status).toBe(303);
     });
   });
 
@@ -251,12 +251,12 @@ describe('code limits (browser-flows 4.2)', () => {
       }
       const stranger = await atCode(other);
       await stranger.submit({ code: app.code() });
-      expect(stranger.shown.status).toBe(200);
-      expect(stranger.shown.errorCodes).toEqual(['rate_limit_exceeded']);
-      expect(stranger.shown.text).toMatch(/wait (a minute|\d+ minutes)/);
+      expect(stranger.page.status).toBe(200);
+      expect(stranger.page.errorCodes).toEqual(['rate_limit_exceeded']);
+      expect(stranger.page.text).toMatch(/wait (a minute|\d+ minutes)/);
       await atCode(other, known);
       await known.submit({ code: app.code() });
-      expect(known.shown.status).toBe(303);
+      expect(known.page.status).toBe(303);
     });
   });
 });
@@ -271,7 +271,7 @@ describe('a trusted browser', () => {
   }
 
   test('is offered only where configured', async () => {
-    expect((await atCode()).shown.body).not.toContain('trust_browser');
+    expect((await atCode()).page.body).not.toContain('trust_browser');
   });
 
   test('skips the code until it expires, and no other browser does', async () => {
@@ -279,12 +279,12 @@ describe('a trusted browser', () => {
       const browser = await atCode(other);
       await browser.submit({ code: app.code(), trust_browser: 'on' });
       await signOut(browser);
-      expect((await afterPassword(other, browser)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect((await afterPassword(other, browser)).page.location).toBe(`${ORIGIN}/account/password/change`);
       expect((await sessions()).at(-1)).toMatchObject({ acr: 'urn:latchkey:acr:1' });
       await signOut(browser);
-      expect((await afterPassword(other)).shown.location).toMatch(/\/login\/totp/);
+      expect((await afterPassword(other)).page.location).toMatch(/\/login\/totp/);
       service.clock.advanceSeconds(30 * 86_400);
-      expect((await afterPassword(other, browser)).shown.location).toMatch(/\/login\/totp/);
+      expect((await afterPassword(other, browser)).page.location).toMatch(/\/login\/totp/);
     });
   });
 
@@ -297,7 +297,7 @@ describe('a trusted browser', () => {
       await browser.submit({ code: app.code(), trust_browser: 'on' });
       await signOut(browser);
       await sql(testDatabase.database, change, [toUuid(user)]);
-      expect((await afterPassword(other, browser)).shown.location).toMatch(/\/login\/totp/);
+      expect((await afterPassword(other, browser)).page.location).toMatch(/\/login\/totp/);
     });
   });
 
@@ -332,9 +332,9 @@ describe('a trusted browser', () => {
       const foreign = await trusted();
       user = own.user;
       await change(other);
-      expect((await afterPassword(other, foreign)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect((await afterPassword(other, foreign)).page.location).toBe(`${ORIGIN}/account/password/change`);
       ({ username, app } = own);
-      expect((await afterPassword(other, own.browser)).shown.location).toMatch(/\/login\/totp/);
+      expect((await afterPassword(other, own.browser)).page.location).toMatch(/\/login\/totp/);
     });
   });
 
@@ -344,7 +344,7 @@ describe('a trusted browser', () => {
       await browser.submit({ code: app.code(), trust_browser: 'on' });
       await signOut(browser);
       await addPasskey();
-      expect((await afterPassword(other, browser)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect((await afterPassword(other, browser)).page.location).toBe(`${ORIGIN}/account/password/change`);
     });
   });
 
@@ -352,8 +352,8 @@ describe('a trusted browser', () => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
       await browser.submit({ code: '000000', trust_browser: 'on' });
-      expect(browser.shown.body).toMatch(/<input[^>]*trust_browser[^>]*>/);
-      expect(browser.shown.body).toMatch(/<input[^>]*checked[^>]*>/);
+      expect(browser.page.body).toMatch(/<input[^>]*trust_browser[^>]*>/);
+      expect(browser.page.body).toMatch(/<input[^>]*checked[^>]*>/);
     });
   });
 });
@@ -375,20 +375,20 @@ describe('reauthentication', () => {
     const before = browser.cookies.get('__Host-latchkey_session');
     await browser.get(`/reauth?${TARGET}`);
     await browser.submit({ password: PASSWORD }, { action: `/reauth?${TARGET}` });
-    expect(browser.shown.location).toBe(`${ORIGIN}/reauth/totp?${TARGET}`);
+    expect(browser.page.location).toBe(`${ORIGIN}/reauth/totp?${TARGET}`);
     expect(await authentications()).toEqual(['password', 'totp']);
     await browser.get('/reauth?max_age=60');
-    expect(browser.shown.status).toBe(200);
+    expect(browser.page.status).toBe(200);
     await browser.get(`/reauth/totp?${TARGET}`);
     await browser.submit({ code: app.code() });
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
     expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
     expect(await authentications()).toEqual(['password', 'totp', 'password', 'totp']);
     expect(await events()).toContain('reauthenticated');
     expect(await sessions()).toHaveLength(1);
     await browser.get('/reauth?max_age=60');
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   });
 
   test('also accepts a recovery code', async () => {
@@ -397,7 +397,7 @@ describe('reauthentication', () => {
     await browser.submit({ password: PASSWORD }, { action: '/reauth' });
     await browser.get('/reauth/recovery-code');
     await browser.submit({ code: app.recoveryCodes[3] ?? '' });
-    expect(browser.shown.location).toBe(`${ORIGIN}/`);
+    expect(browser.page.location).toBe(`${ORIGIN}/`);
     expect((await authentications()).at(-1)).toBe('recovery_code');
   });
 
@@ -406,7 +406,7 @@ describe('reauthentication', () => {
       const browser = await signedIn(other);
       await browser.get('/reauth');
       await browser.submit({ password: PASSWORD }, { action: '/reauth' });
-      expect(browser.shown.location).toBe(`${ORIGIN}/`);
+      expect(browser.page.location).toBe(`${ORIGIN}/`);
     });
   });
 
@@ -417,11 +417,11 @@ describe('reauthentication', () => {
     const second = await signedIn();
     second.cookies.set('__Host-latchkey_login', first.cookies.get('__Host-latchkey_login') ?? '');
     await second.get('/reauth/totp');
-    expect(second.shown.location).toBe(`${ORIGIN}/reauth`);
+    expect(second.page.location).toBe(`${ORIGIN}/reauth`);
     const anonymous = service.browser();
     anonymous.cookies.set('__Host-latchkey_login', first.cookies.get('__Host-latchkey_login') ?? '');
     await anonymous.get('/login/totp');
-    expect(anonymous.shown.location).toMatch(/\/login\?notice=/);
+    expect(anonymous.page.location).toMatch(/\/login\?notice=/);
   });
 });
 
@@ -430,11 +430,11 @@ describe('the second step cannot be skipped (security S-90)', () => {
     const browser = await afterPassword();
     for (const path of ['/account/password/change', '/account/', '/reauth', '/reauth/totp']) {
       await browser.get(path);
-      expect(browser.shown.location, path).toMatch(/\/(login|reauth)(\?|$)/);
+      expect(browser.page.location, path).toMatch(/\/(login|reauth)(\?|$)/);
       expect(service.lastRequest().requester).toBeUndefined();
     }
     await browser.get('/');
-    expect(browser.shown.text).not.toContain(username);
+    expect(browser.page.text).not.toContain(username);
     const requested = await browser.postRaw('/graphql', JSON.stringify({ query: '{ viewer { __typename } }' }), {
       'content-type': 'application/json',
     });
@@ -445,17 +445,17 @@ describe('the second step cannot be skipped (security S-90)', () => {
     const browser = await afterPassword();
     const stranger = service.browser();
     await stranger.get('/login');
-    const csrf = stranger.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = stranger.page.forms[0]?.inputs.get('csrf') ?? '';
     await stranger.post('/login/totp', new URLSearchParams({ csrf, code: app.code() }));
-    expect(stranger.shown.location).toMatch(/\/login\?notice=/);
+    expect(stranger.page.location).toMatch(/\/login\?notice=/);
     const other = await insertTestAccount(testDatabase.database, { username: `other-${users}`, password: PASSWORD });
     const foreign = await giveAuthenticatorApp(service.core, other);
     await browser.get('/login/totp');
     await browser.submit({ code: foreign.code() });
-    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(browser.page.errorCodes).toEqual(['invalid_code']);
     await browser.get('/login/recovery-code');
     await browser.submit({ code: foreign.recoveryCodes[0] ?? '' });
-    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(browser.page.errorCodes).toEqual(['invalid_code']);
     expect(await sessions()).toEqual([]);
   });
 
@@ -467,19 +467,19 @@ describe('the second step cannot be skipped (security S-90)', () => {
     await planted.get('/login/totp');
     const code = app.code();
     await planted.submit({ code });
-    expect(planted.shown.status).toBe(303);
+    expect(planted.page.status).toBe(303);
     expect(planted.cookies.get('__Host-latchkey_session')).not.toBe('planted');
     expect(planted.cookies.has('__Host-latchkey_login')).toBe(false);
     expect(planted.cookies.get('__Host-latchkey_csrf')).not.toBe(attacker.cookies.get('__Host-latchkey_csrf'));
 
     service.clock.advanceSeconds(60);
     await attacker.get('/login/totp');
-    expect(attacker.shown.location).toMatch(/\/login\?notice=/);
+    expect(attacker.page.location).toMatch(/\/login\?notice=/);
     await attacker.get('/login');
-    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = attacker.page.forms[0]?.inputs.get('csrf') ?? '';
     for (const again of [code, app.code()]) {
       await attacker.post('/login/totp', new URLSearchParams({ csrf, code: again }));
-      expect(attacker.shown.location).toMatch(/\/login\?notice=/);
+      expect(attacker.page.location).toMatch(/\/login\?notice=/);
     }
     expect(attacker.cookies.has('__Host-latchkey_session')).toBe(false);
     expect(await sessions()).toHaveLength(1);
@@ -496,7 +496,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
     expect(browser.cookies.get('__Host-latchkey_login')).not.toBe(first);
     await browser.get('/login/totp');
     await browser.submit({ code: own.app.code() });
-    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(browser.page.errorCodes).toEqual(['invalid_code']);
     await browser.submit({ code: app.code() });
     expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
     user = own.user;
@@ -506,7 +506,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
   test('by sending one code in concurrent requests: one session is created', async () => {
     await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
       const browser = await atCode(other);
-      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
       const fields = new URLSearchParams({ csrf, code: app.code() });
       await Promise.all(Array.from({ length: 5 }, () => browser.post('/login/totp', fields)));
       expect(await sessions()).toHaveLength(1);
@@ -521,7 +521,7 @@ describe('the second step cannot be skipped (security S-90)', () => {
       [toUuid(user)],
     );
     await browser.submit({ code: app.code() });
-    expect(browser.shown.location).toMatch(/\/login\?/);
+    expect(browser.page.location).toMatch(/\/login\?/);
     expect(await sessions()).toEqual([]);
   });
 });
@@ -543,31 +543,31 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
     user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   });
 
-  const scanned = ({ shown }: Browser): AuthenticatorApp => scannedApp(required.core, shown.body);
+  const scanned = ({ page: shown }: Browser): AuthenticatorApp => scannedApp(required.core, shown.body);
 
-  async function codesShown({ shown }: Browser): Promise<string[]> {
+  async function codesShown({ page: shown }: Browser): Promise<string[]> {
     return [...shown.body.matchAll(/<code[^>]*>([a-z2-9]{5}-[a-z2-9]{5})<\/code>/g)].map(([, code = '']) => code);
   }
 
   test('a right password leads to app setup and recovery codes; only then is the user signed in', async () => {
     const browser = await afterPassword(required);
-    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+    expect(browser.page.location).toBe(ORIGIN + SETUP);
     await browser.get(SETUP);
-    expect(browser.shown.body).toContain('<svg');
-    expect(browser.shown.body).toMatch(/<code[^>]*>([A-Z2-7]{4} ){7}[A-Z2-7]{4}<\/code>/);
-    const { body } = browser.shown;
+    expect(browser.page.body).toContain('<svg');
+    expect(browser.page.body).toMatch(/<code[^>]*>([A-Z2-7]{4} ){7}[A-Z2-7]{4}<\/code>/);
+    const { body } = browser.page;
     const own = scanned(browser);
     await browser.submit({ code: '000000' });
-    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(browser.page.errorCodes).toEqual(['invalid_code']);
     await browser.get('/');
     await browser.get(SETUP);
     expect(scanned(browser).code()).toBe(own.code());
     expect(body).not.toContain(own.code());
 
     await browser.submit({ step: 'done' });
-    expect(browser.shown.errorCodes).toEqual(['required']);
+    expect(browser.page.errorCodes).toEqual(['required']);
     await browser.submit({ code: own.code() });
-    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+    expect(browser.page.location).toBe(ORIGIN + SETUP);
     expect(required.lastRequest().requester).toBeUndefined();
     expect(await sessions()).toEqual([]);
     await browser.get(SETUP);
@@ -576,7 +576,7 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
     await browser.get(SETUP);
     expect(await codesShown(browser)).toEqual(codes);
     await browser.submit({});
-    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.page.location).toBe(`${ORIGIN}/account/password/change`);
     expect(required.lastRequest().requester).toBe(`user:${user}(${username})`);
     expect(await sessions()).toMatchObject([{ acr: 'urn:latchkey:acr:2', kinds: ['password', 'totp'] }]);
     expect(await events()).toEqual(['login', 'totp_added']);
@@ -589,12 +589,12 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
 
     service.clock.advanceSeconds(60);
     const other = await afterPassword(required);
-    expect(other.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    expect(other.page.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
     await other.get(SETUP);
-    expect(other.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    expect(other.page.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
     await other.get('/login/recovery-code');
     await other.submit({ code: codes[0] ?? '' });
-    expect(other.shown.status).toBe(303);
+    expect(other.page.status).toBe(303);
   });
 
   test('an app set up elsewhere in the meantime is not replaced', async () => {
@@ -603,12 +603,12 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
     const own = scanned(browser);
     const elsewhere = await giveAuthenticatorApp(required.core, user);
     await browser.submit({ code: own.code() });
-    expect(browser.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
-    await browser.get(browser.shown.location ?? '');
+    expect(browser.page.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    await browser.get(browser.page.location ?? '');
     await browser.submit({ code: own.code() });
-    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(browser.page.errorCodes).toEqual(['invalid_code']);
     await browser.submit({ code: elsewhere.code() });
-    expect(browser.shown.status).toBe(303);
+    expect(browser.page.status).toBe(303);
   });
 
   test('five wrong codes end the setup, and nothing is stored', async () => {
@@ -616,8 +616,8 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
     await browser.get(SETUP);
     const own = scanned(browser);
     for (let wrong = 0; wrong < 5; wrong += 1) await browser.submit({ code: '000000' });
-    expect(browser.shown.errorCodes).toEqual(['too_many_attempts']);
-    expect(browser.shown.body).not.toContain('<svg');
+    expect(browser.page.errorCodes).toEqual(['too_many_attempts']);
+    expect(browser.page.body).not.toContain('<svg');
     const again = await afterPassword(required);
     await again.get(SETUP);
     expect(scanned(again).code()).not.toBe(own.code());
@@ -627,6 +627,6 @@ describe('where a second factor is required (browser-flows 4.5)', () => {
   test('the code page redirects users without an app to the setup', async () => {
     const browser = await afterPassword(required);
     await browser.get('/login/totp');
-    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+    expect(browser.page.location).toBe(ORIGIN + SETUP);
   });
 });

@@ -73,17 +73,17 @@ async function comeFrom(browser: Browser, parameters: Readonly<Record<string, st
     ...parameters,
   });
   await browser.get(`/authorize?${query}`);
-  while (browser.shown.location !== undefined && !browser.shown.location.includes('/login?')) await browser.follow();
-  const login = new URL(browser.shown.location ?? '', service.publicBase);
+  while (browser.page.location !== undefined && !browser.page.location.includes('/login?')) await browser.follow();
+  const login = new URL(browser.page.location ?? '', service.publicBase);
   const action = new URLSearchParams();
   for (const name of ['kind', 'id']) action.set(name, login.searchParams.get(name) ?? '');
   return `?${action}`;
 }
 
 async function sentBy(browser: Browser, id: string, query = ''): Promise<URLSearchParams> {
-  const shown = await browser.get(`/upstream/authorize/${id}${query}`);
-  expect(shown.status).toBe(303);
-  return new URL(shown.location ?? '').searchParams;
+  const page = await browser.get(`/upstream/authorize/${id}${query}`);
+  expect(page.status).toBe(303);
+  return new URL(page.location ?? '').searchParams;
 }
 
 describe('additional parameters of the upstream authorization request', () => {

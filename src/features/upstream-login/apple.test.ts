@@ -43,9 +43,9 @@ beforeAll(async () => {
 async function signIn(): Promise<Browser> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${ID}`);
-  const requested = new URL(browser.shown.location ?? '').searchParams;
+  const requested = new URL(browser.page.location ?? '').searchParams;
   expect([requested.get('response_mode'), requested.get('scope')]).toEqual(['form_post', 'openid name email']);
-  const back = new URL(peer.signIn(browser.shown.location ?? '', { claims: { sub: '001234.abc.5678' } }));
+  const back = new URL(peer.signIn(browser.page.location ?? '', { claims: { sub: '001234.abc.5678' } }));
   back.searchParams.set('user', '{"name":{"firstName":"Amira","lastName":"Haddad"},"email":"a@privaterelay.example"}');
   // The cross-site POST arrives without this service's cookies. A page of this service repeats it with them.
   const cookies = new Map(browser.cookies);

@@ -94,7 +94,7 @@ async function newUser(providerId: string) {
 async function atLastButton(providerId: string, of: UpstreamPeer, sub: string, sid: string): Promise<Browser> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${providerId}`);
-  await browser.get(of.signIn(browser.shown.location ?? '', { claims: { sub, sid } }));
+  await browser.get(of.signIn(browser.page.location ?? '', { claims: { sub, sid } }));
   await browser.follow();
   return browser;
 }
@@ -113,11 +113,11 @@ async function signInAgain(who: { userId: string; sub: string }, providerId: str
 async function refreshToken(browser: Browser, clientId: string, scope: string): Promise<string> {
   const query = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code', scope };
   await browser.get(`/authorize?${new URLSearchParams(query)}`);
-  if (browser.shown.location?.includes('/consent/') === true) {
+  if (browser.page.location?.includes('/consent/') === true) {
     await browser.follow();
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
   }
-  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const code = new URL(browser.page.location ?? '').searchParams.get('code') ?? '';
   const tokens = await token(clientId, { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
   return tokens.refresh_token ?? '';
 }
@@ -258,7 +258,7 @@ describe('a logout token from the provider (check 25)', () => {
     const one = await signedIn();
     const sid = randomUUID();
     await one.browser.get(`/upstream/authorize/${ID}`);
-    await one.browser.get(peer.signIn(one.browser.shown.location ?? '', { claims: { sub: one.sub, sid } }));
+    await one.browser.get(peer.signIn(one.browser.page.location ?? '', { claims: { sub: one.sub, sid } }));
     await one.browser.follow();
     expect(await isSignedIn(one)).toBe(true);
     await sendToken(await logoutToken({ sid }));
@@ -390,7 +390,7 @@ describe('an invalid logout token (check 25, S-113)', () => {
       idToken = await peer.sign(claims);
       return idToken;
     };
-    await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub }, sign }));
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub }, sign }));
     await browser.follow();
     await browser.submit();
     expect((await sendToken(idToken)).status).toBe(400);

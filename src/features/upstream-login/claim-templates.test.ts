@@ -86,7 +86,7 @@ function newBrowser(): Browser {
 async function signIn(id: string, response: PeerResponse, more: Readonly<Record<string, string>> = {}) {
   const browser = newBrowser();
   await browser.get(`/upstream/authorize/${id}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', response, more));
+  return await browser.get(peer.signIn(browser.page.location ?? '', response, more));
 }
 
 async function linksOf(
@@ -161,9 +161,7 @@ describe('the upstream account name', () => {
   test('is shown on the page where the user decides what to do with it', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${NAMED}`);
-    await browser.get(
-      peer.signIn(browser.shown.location ?? '', { claims: { sub: 'shown', email: 'ann@example.org' } }),
-    );
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: 'shown', email: 'ann@example.org' } }));
     expect((await browser.follow()).text).toContain('ann@example.org');
   });
 
@@ -192,7 +190,7 @@ describe("other parameters of the provider's callback", () => {
     const user = JSON.stringify({ name: { firstName: 'Eve' }, more: 'x'.repeat(8000) });
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${CALLED_BACK}`);
-    const back = new URL(peer.signIn(browser.shown.location ?? '', { claims: { sub: 'second' } }));
+    const back = new URL(peer.signIn(browser.page.location ?? '', { claims: { sub: 'second' } }));
     back.searchParams.set('user', user);
     back.searchParams.set('more', 'x'.repeat(200));
     const responded = await browser.post(back.pathname, back.searchParams);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -76,12 +76,12 @@ function newBrowser(): Browser {
 /** Returns from the provider, and shows the page. */
 async function comeBack(provider: string, claims: Claims, browser = newBrowser()): Promise<Browser> {
   await browser.get(`/upstream/authorize/${IDS.get(provider)}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: `subject ${newName()}`, ...claims } }));
-  await browser.get(browser.shown.location ?? '');
+  await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: `subject ${newName()}`, ...claims } }));
+  await browser.get(browser.page.location ?? '');
   return browser;
 }
 
-function inputOf({ forms }: Shown, name: string): string | undefined {
+function inputOf({ forms }: Page, name: string): string | undefined {
   return forms[0]?.inputs.get(name);
 }
 
@@ -89,11 +89,11 @@ function inputOf({ forms }: Shown, name: string): string | undefined {
 async function register(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
   await browser.submit(fields);
   await browser.follow();
-  if (browser.shown.url.endsWith('display-name')) {
+  if (browser.page.url.endsWith('display-name')) {
     await browser.submit({ action: 'skip' });
     await browser.follow();
   }
-  const { status, url } = browser.shown;
+  const { status, url } = browser.page;
   const requester = service.requestLines().findLast(({ path }) => path.endsWith('/finish'))?.requester ?? '';
   const [account] = await sql<{ username: string; display_name: string; email: string | null }>(
     service.database,
@@ -115,11 +115,11 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
   test('that is available', async () => {
     const name = newName();
     const browser = await comeBack(provider, { preferred_username: ` ${name} ` });
-    expect(browser.shown.status).toBe(200);
-    expect(inputOf(browser.shown, 'username')).toBe(
+    expect(browser.page.status).toBe(200);
+    expect(inputOf(browser.page, 'username')).toBe(
       { ignore: '', suggest: name, force: undefined, require: undefined }[action],
     );
-    if (isFixed) expect(browser.shown.text).toContain(name);
+    if (isFixed) expect(browser.page.text).toContain(name);
     const typed = newName();
     // If the provider decides, the entered value is ignored.
     const { account } = await register(browser, { username: typed });
@@ -132,7 +132,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     ['is a list', ['amira']],
     ['is an object', { name: 'amira' }],
   ])('that %s', async (_, preferred_username) => {
-    const { shown } = await comeBack(provider, { preferred_username });
+    const { page: shown } = await comeBack(provider, { preferred_username });
     if (action === 'require') {
       expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
       expect(shown.text).toContain('localpart');
@@ -153,7 +153,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     ['an identifier', '01m8fnp7n8wtbq5ypd2n1p034g', 'username-identifier', ''],
     ['a UUID', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', 'username-identifier', ''],
   ])('that violates the rules: %s (S-112)', async (_, preferred_username, code, nearest) => {
-    const { shown } = await comeBack(provider, { preferred_username });
+    const { page: shown } = await comeBack(provider, { preferred_username });
     if (isFixed) {
       expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
       expect(shown.text).toContain(code);
@@ -179,7 +179,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
   });
 
   test('that exceeds the template limit is ignored (S-112)', async () => {
-    const { shown } = await comeBack(provider, { preferred_username: 'a'.repeat(20_000) });
+    const { page: shown } = await comeBack(provider, { preferred_username: 'a'.repeat(20_000) });
     expect(shown.status).toBe({ ignore: 200, suggest: 200, force: 200, require: 422 }[action]);
   });
 
@@ -187,7 +187,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     const name = newName();
     await service.registerUser(name, PASSWORD);
     for (const preferred_username of [name, name.toUpperCase()]) {
-      const { shown } = await comeBack(provider, { preferred_username });
+      const { page: shown } = await comeBack(provider, { preferred_username });
       expect(shown.text).not.toContain(`Continue as ${name}`);
       if (isFixed) expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
       else expect(inputOf(shown, 'username')).toBe('');
@@ -206,9 +206,9 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
     ['with markup stays text', '<b>Amira</b>', '<b>Amira</b>'],
   ])('%s', async (_, name, kept) => {
     const browser = await comeBack(provider, { name });
-    expect(browser.shown.text.includes(kept)).toBe(isUsed);
-    expect(browser.shown.body).not.toContain('<b>Amira');
-    expect(inputOf(browser.shown, 'import_display_name')).toBe(action === 'suggest' ? 'on' : undefined);
+    expect(browser.page.text.includes(kept)).toBe(isUsed);
+    expect(browser.page.body).not.toContain('<b>Amira');
+    expect(inputOf(browser.page, 'import_display_name')).toBe(action === 'suggest' ? 'on' : undefined);
     const username = newName();
     const { account } = await register(browser, { username });
     expect(account?.display_name).toBe(isUsed ? kept : username);
@@ -219,7 +219,7 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
     ['with control characters', 'Amira\u0007'],
     ['that turns the text around (S-112)', 'Amira\u202e'],
   ])('%s', async (_, name) => {
-    const { shown } = await comeBack(provider, { name });
+    const { page: shown } = await comeBack(provider, { name });
     if (action === 'require') {
       expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
       expect(shown.text).toContain('displayname');
@@ -232,12 +232,12 @@ describe.each(ACTIONS)('a display name with the action %s', (action) => {
 
 test('a user who rejects the suggested display name is asked for one', async () => {
   const browser = await comeBack('displayname suggest', { name: 'Amira' });
-  const form = browser.shown.forms[0] ?? expect.fail('no form');
+  const form = browser.page.forms[0] ?? expect.fail('no form');
   const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_display_name'));
   fields.set('username', newName());
   await browser.post(form.action, fields);
   await browser.follow();
-  expect(browser.shown.url).toMatch(/display-name$/);
+  expect(browser.page.url).toMatch(/display-name$/);
 });
 
 describe.each(ACTIONS)('an email address with the action %s', (action) => {
@@ -247,8 +247,8 @@ describe.each(ACTIONS)('an email address with the action %s', (action) => {
   test('that the provider verified belongs to the account at once', async () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack(provider, { email, email_verified: true });
-    expect(browser.shown.text.includes(email)).toBe(isUsed);
-    expect(inputOf(browser.shown, 'import_email')).toBe(action === 'suggest' ? 'on' : undefined);
+    expect(browser.page.text.includes(email)).toBe(isUsed);
+    expect(inputOf(browser.page, 'import_email')).toBe(action === 'suggest' ? 'on' : undefined);
     const { account } = await register(browser, { username: newName() });
     expect(account?.email).toBe(isUsed ? email : null);
   });
@@ -266,7 +266,7 @@ describe.each(ACTIONS)('an email address with the action %s', (action) => {
     const { path } = await register(browser, { username: newName() });
     if (!isUsed) return expect(path).toBe('/');
     expect(path).toMatch(/verify-email$/);
-    expect(browser.shown.text).toContain(email);
+    expect(browser.page.text).toContain(email);
     const rows = await sql(service.database, `select id from user_emails where email = '${email}'`);
     expect(rows).toEqual([]);
     return undefined;
@@ -279,7 +279,7 @@ describe.each(ACTIONS)('an email address with the action %s', (action) => {
     ['that is too long', `${'a'.repeat(300)}@mail.example`],
     ['that is a list', ['amira@mail.example']],
   ])('%s (S-112)', async (_, email) => {
-    const { shown } = await comeBack(provider, { email, email_verified: true });
+    const { page: shown } = await comeBack(provider, { email, email_verified: true });
     if (action === 'require') {
       expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
       expect(shown.text).toContain('email');
@@ -303,7 +303,7 @@ describe.each(ACTIONS)('an email address with the action %s', (action) => {
 
 test('a user who rejects the suggested address registers without it', async () => {
   const browser = await comeBack('email suggest', { email: `${newName()}@mail.example`, email_verified: true });
-  const form = browser.shown.forms[0] ?? expect.fail('no form');
+  const form = browser.page.forms[0] ?? expect.fail('no form');
   const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_email'));
   const username = newName();
   fields.set('username', username);
@@ -336,7 +336,7 @@ describe('whether a provider verified an email address (S-104)', () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack('verified never', { email });
     await register(browser, { username: newName() });
-    expect(browser.shown.forms).toHaveLength(2);
+    expect(browser.page.forms).toHaveLength(2);
     const other = `${newName()}@mail.example`;
     const sent = await browser.submit({ action: 'change', email: other });
     expect(sent).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
@@ -359,7 +359,7 @@ test.each([false, undefined, 'true', 1, true])(
        values (gen_random_uuid(), '${uuidOf(ownerId)}', '${email}', '${email}', now())`,
     );
     const browser = await comeBack('email force', { email, email_verified });
-    expect(browser.shown.text).not.toContain(`Continue as ${owner}`);
+    expect(browser.page.text).not.toContain(`Continue as ${owner}`);
     const username = newName();
     const { path, status } = await register(browser, { username });
     expect(status).toBe(200);
@@ -427,12 +427,12 @@ describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) =>
     const browser = await comeBack(provider, { sub: subject, preferred_username: name.toUpperCase() });
     expect(await linksOf(name)).toEqual(before);
     if (rule === 'fail') {
-      return expect(browser.shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
+      return expect(browser.page).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
     }
     if (rule === 'set' && (links as readonly string[]).includes('same')) {
-      return expect(browser.shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_has_link'] });
+      return expect(browser.page).toMatchObject({ status: 409, errorCodes: ['upstream_user_has_link'] });
     }
-    expect(browser.shown.text).toContain(`Continue as ${name}`);
+    expect(browser.page.text).toContain(`Continue as ${name}`);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
     const done = await browser.submit();
     expect(done.status).toBe(303);
@@ -450,7 +450,7 @@ describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) =>
 
   test('of an account deactivated after the page was shown is not granted', async () => {
     const { name } = await owner([], 'deactivated');
-    const { shown } = await comeBack(provider, { preferred_username: name });
+    const { page: shown } = await comeBack(provider, { preferred_username: name });
     expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
     expect(await linksOf(name)).toEqual([]);
     if (rule === 'fail') return;
@@ -464,8 +464,8 @@ describe.each(CONFLICTS)('check 22: a taken username, on_conflict %s', (rule) =>
   test('of a locked account stays locked, and gets no link', async () => {
     const { name } = await owner([], 'locked');
     const browser = await comeBack(provider, { preferred_username: name });
-    if (rule === 'fail') return expect(browser.shown.errorCodes).toEqual(['upstream_user_exists']);
-    expect(browser.shown.text).toContain('locked');
+    if (rule === 'fail') return expect(browser.page.errorCodes).toEqual(['upstream_user_exists']);
+    expect(browser.page.text).toContain('locked');
     const late = await owner([]);
     await comeBack(provider, { preferred_username: late.name }, browser);
     await sql(service.database, `update users set locked_at = now() where id = '${uuidOf(late.userId)}'`);
@@ -486,17 +486,17 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a password, 
       await linkAccount(service.database, { providerId: IDS.get(provider) ?? '', userId, subject });
     const subject = `new ${name}`;
     const browser = await comeBack(provider, { sub: subject, preferred_username: name.toUpperCase() });
-    expect(browser.shown).toMatchObject({ status: 303 });
-    expect(browser.shown.location).toMatch(new RegExp(`/login\\?kind=link_upstream&id=\\w{26}&login_hint=${name}$`));
+    expect(browser.page).toMatchObject({ status: 303 });
+    expect(browser.page.location).toMatch(new RegExp(`/login\\?kind=link_upstream&id=\\w{26}&login_hint=${name}$`));
     await browser.follow();
-    expect(inputOf(browser.shown, 'username')).toBe(name);
+    expect(inputOf(browser.page, 'username')).toBe(name);
     await browser.submit({ password: 'a wrong one' });
     expect(await linksOf(name)).toEqual(former);
     await browser.submit({ password: PASSWORD });
     await browser.follow();
     expect(await linksOf(name)).toEqual(former);
-    await browser.submit({}, { action: new URL(browser.shown.url).pathname });
-    expect(browser.shown.status).toBe(303);
+    await browser.submit({}, { action: new URL(browser.page.url).pathname });
+    expect(browser.page.status).toBe(303);
     expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
   });
 
@@ -507,7 +507,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a password, 
     const otherId = await service.registerUser(other, PASSWORD);
     await withoutPassword(otherId);
     const browser = await comeBack(provider, { preferred_username: other });
-    expect(browser.shown.text).toContain(`Continue as ${other}`);
+    expect(browser.page.text).toContain(`Continue as ${other}`);
     await sql(
       service.database,
       `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
@@ -522,7 +522,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a password, 
     const king = `king${newName()}`;
     await withoutPassword(await service.registerUser(king, PASSWORD));
     const kelvin = await comeBack(provider, { preferred_username: `\u212a${king.slice(1)}` });
-    expect(kelvin.shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
+    expect(kelvin.page).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
     const twin = newName();
     const twinId = await service.registerUser(twin, PASSWORD);
     await withoutPassword(twinId);
@@ -533,12 +533,12 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a password, 
        values (gen_random_uuid(), '${upper}', '${upper}', now())`,
     );
     const mixed = await comeBack(provider, { preferred_username: `P${twin.slice(1)}` });
-    expect(mixed.shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
-    expect((await comeBack(provider, { preferred_username: twin })).shown.text).toContain(`Continue as ${twin}`);
+    expect(mixed.page).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
+    expect((await comeBack(provider, { preferred_username: twin })).page.text).toContain(`Continue as ${twin}`);
     const late = await comeBack(provider, { preferred_username: twin });
     await sql(service.database, `update users set can_request_admin = true where id = '${uuidOf(twinId)}'`);
     expect((await late.submit()).errorCodes).toEqual(['upstream_user_exists']);
-    expect((await comeBack(provider, { preferred_username: twin })).shown.errorCodes).toEqual(['upstream_user_exists']);
+    expect((await comeBack(provider, { preferred_username: twin })).page.errorCodes).toEqual(['upstream_user_exists']);
     expect([...(await linksOf(king)), ...(await linksOf(twin))]).toEqual([]);
   });
 });
@@ -557,16 +557,16 @@ test('with trust_provider an account created by someone beforehand loses its pre
   const former = newBrowser();
   await former.get('/login');
   await former.submit({ username: name, password: PASSWORD });
-  expect(former.shown.status).toBe(303);
+  expect(former.page.status).toBe(303);
   await giveAuthenticatorApp(service.core, userId);
   const subject = `new ${name}`;
   const browser = await comeBack('trusted', {
     ...{ sub: subject, preferred_username: name },
     ...{ email: `${name}@mail.example`, email_verified: true },
   });
-  expect(browser.shown.text).toContain(`Continue as ${name}`);
+  expect(browser.page.text).toContain(`Continue as ${name}`);
   await browser.submit();
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   expect(service.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
   expect(await linksOf(name)).toEqual([subject]);
   const kept = await sql(
@@ -596,7 +596,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
     const subject = `new ${name}`;
     const browser = await comeBack(provider, { sub: subject, preferred_username: name });
     await browser.submit();
-    expect(browser.shown.location).toMatch(/\/login\/totp$/);
+    expect(browser.page.location).toMatch(/\/login\/totp$/);
     await browser.follow();
     const type = async (code: string): Promise<Browser> => {
       await browser.submit({ code });
@@ -620,10 +620,10 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
   test("is linked only with the owner's code", async () => {
     const { name, userId, former, app, subject, type } = await atCode();
     expect(await linksOf(name)).toEqual(former);
-    expect((await type(wrongCode(app))).shown.errorCodes).toEqual(['invalid_code']);
+    expect((await type(wrongCode(app))).page.errorCodes).toEqual(['invalid_code']);
     expect(await linksOf(name)).toEqual(former);
     expect(await linkedEvents(userId)).toEqual([]);
-    expect((await type(app.code())).shown.status).toBe(303);
+    expect((await type(app.code())).page.status).toBe(303);
     expect(service.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
     expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
     expect(await linkedEvents(userId)).toEqual([{ has_session: true }]);
@@ -637,7 +637,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
       service.database,
       `update upstream_links set user_id = '${uuidOf(otherId)}' where subject = '${subject}'`,
     );
-    expect((await type(app.code())).shown.location).toMatch(/\/login\?notice=/);
+    expect((await type(app.code())).page.location).toMatch(/\/login\?notice=/);
     expect(await linksOf(name)).toEqual(former);
     expect(await linksOf(other)).toEqual([subject]);
   });
@@ -645,7 +645,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
   test('of an account locked in the meantime gets no link', async () => {
     const { name, userId, former, app, type } = await atCode();
     await sql(service.database, `update users set locked_at = now() where id = '${uuidOf(userId)}'`);
-    expect((await type(app.code())).shown.text).toContain('locked');
+    expect((await type(app.code())).page.text).toContain('locked');
     expect(await linksOf(name)).toEqual(former);
   });
 
@@ -654,7 +654,7 @@ describe.each(['add', 'set', 'replace'])('a username of a user with a second fac
     const second = await comeBack(provider, { sub: subject, preferred_username: name });
     await second.submit();
     await second.follow();
-    expect((await type(app.code())).shown.status).toBe(303);
+    expect((await type(app.code())).page.status).toBe(303);
     await second.get('/login/recovery-code');
     await second.submit({ code: app.recoveryCodes[0] ?? '' });
     expect(service.requestLines().at(-1)?.requester).toContain(`(${name})`);
@@ -674,7 +674,7 @@ test('an account that reached the link limit before its code was entered gets no
     await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `${name} ${index}` });
   }
   await browser.submit({ code: app.code() });
-  expect(browser.shown.location).toMatch(/\/login\?notice=/);
+  expect(browser.page.location).toMatch(/\/login\?notice=/);
   expect(await linksOf(name)).toHaveLength(20);
   expect(await sql(service.database, `select id from user_sessions where user_id = '${uuidOf(userId)}'`)).toEqual([]);
 });
@@ -693,12 +693,12 @@ test('an account at the link limit gets no further link', async () => {
 
 test('a name rendered from a list or a text is treated like any other', async () => {
   const name = newName();
-  const { shown } = await comeBack('templates', { email: `${name.toUpperCase()}@mail.example` });
+  const { page: shown } = await comeBack('templates', { email: `${name.toUpperCase()}@mail.example` });
   expect(inputOf(shown, 'username')).toBe(name);
 });
 
 test('template syntax in a claim is text (S-112)', async () => {
-  const { shown } = await comeBack('displayname force', { name: '{{ user.sub }}{% for x in [1] %}' });
+  const { page: shown } = await comeBack('displayname force', { name: '{{ user.sub }}{% for x in [1] %}' });
   expect(shown.text).toContain('{{ user.sub }}{% for x in [1] %}');
 });
 
@@ -708,8 +708,8 @@ describe('without confirmation', () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${IDS.get('skipping')}`);
     const claims = { sub: `subject of ${name}`, preferred_username: name, name: 'Amira' };
-    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-    const came = await browser.get(browser.shown.location ?? '');
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims }));
+    const came = await browser.get(browser.page.location ?? '');
     expect(came.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
     await browser.follow();
@@ -718,10 +718,10 @@ describe('without confirmation', () => {
   });
 
   test('a missing or taken name requires a page', async () => {
-    expect((await comeBack('skipping', { name: 'Amira' })).shown.errorCodes).toEqual(['upstream_claim_missing']);
+    expect((await comeBack('skipping', { name: 'Amira' })).page.errorCodes).toEqual(['upstream_claim_missing']);
     const preferred_username = newName();
     await service.registerUser(preferred_username, PASSWORD);
-    const { shown } = await comeBack('skipping', { preferred_username, name: 'Amira' });
+    const { page: shown } = await comeBack('skipping', { preferred_username, name: 'Amira' });
     expect(shown.errorCodes).toEqual(['upstream_user_exists']);
   });
 });
@@ -732,12 +732,12 @@ describe('a name forced by the provider', () => {
     const browser = await comeBack('localpart force', { preferred_username: name });
     await browser.submit();
     await browser.follow();
-    const finish = new URL(browser.shown.url).pathname.replace('display-name', 'finish');
+    const finish = new URL(browser.page.url).pathname.replace('display-name', 'finish');
     await browser.submit({ action: 'skip' });
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const other = newName();
     await browser.get(finish.replace('finish', 'display-name'));
-    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? csrf;
+    const token = browser.page.forms[0]?.inputs.get('csrf') ?? csrf;
     const renamed = await browser.post(
       finish.replace('finish', 'username'),
       new URLSearchParams({ csrf: token, username: other }),
@@ -757,8 +757,8 @@ describe('a name forced by the provider', () => {
       email_verified: true,
     };
     const browser = await comeBack('all forced', claims);
-    expect(browser.shown.text).not.toContain(`@${name}:`);
-    for (const text of [name, 'Amira Okafor', `${name}@mail.example`]) expect(browser.shown.text).toContain(text);
+    expect(browser.page.text).not.toContain(`@${name}:`);
+    for (const text of [name, 'Amira Okafor', `${name}@mail.example`]) expect(browser.page.text).toContain(text);
     const { account } = await register(browser);
     expect(account).toEqual({ username: name, display_name: 'Amira Okafor', email: `${name}@mail.example` });
   });

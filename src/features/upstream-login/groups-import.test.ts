@@ -54,11 +54,11 @@ const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('no id'));
 async function signIn(provider: string, claims: Readonly<Record<string, unknown>>): Promise<void> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${provider}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: subject, ...claims } }));
-  expect(browser.shown.status).toBe(303);
-  await browser.get(browser.shown.location ?? '');
+  await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: subject, ...claims } }));
+  expect(browser.page.status).toBe(303);
+  await browser.get(browser.page.location ?? '');
   await browser.submit();
-  expect(browser.shown.status).toBe(303);
+  expect(browser.page.status).toBe(303);
   expect(service.requestLines().at(-1)?.requester).toContain(user);
 }
 

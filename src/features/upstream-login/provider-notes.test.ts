@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -101,7 +101,7 @@ async function begin(id: string): Promise<{ browser: Browser; location: string; 
   return { browser, location, asked: new URL(location).searchParams };
 }
 
-async function signIn(id: string, response: PeerResponse): Promise<Shown> {
+async function signIn(id: string, response: PeerResponse): Promise<Page> {
   const { browser, location } = await begin(id);
   return await browser.get(peer.signIn(location, response));
 }

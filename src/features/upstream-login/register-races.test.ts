@@ -44,8 +44,8 @@ function browsers(): readonly [Browser, Browser] {
 
 async function comeBack(browser: Browser, id: UpstreamProviderId, claims: Readonly<Record<string, string>>) {
   await browser.get(`/upstream/authorize/${id}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-  await browser.get(new URL(browser.shown.location ?? '').pathname);
+  await browser.get(peer.signIn(browser.page.location ?? '', { claims }));
+  await browser.get(new URL(browser.page.location ?? '').pathname);
 }
 
 /** Creates an account. Returns the statuses of two users who submit their pages for it at the same time. */
@@ -58,8 +58,8 @@ async function race(id: UpstreamProviderId, username: string, subjects: readonly
   const both = browsers();
   await comeBack(both[0], id, { sub: subjects[0], preferred_username: username });
   await comeBack(both[1], id, { sub: subjects[1], preferred_username: username });
-  const shown = await Promise.all(both.map(async (browser) => await browser.submit()));
-  return shown
+  const pages = await Promise.all(both.map(async (browser) => await browser.submit()));
+  return pages
     .map(({ status }) => status)
     .toSorted()
     .join();
@@ -80,8 +80,8 @@ test('two registrations with one identity, on two instances, create one account 
       await browser.follow();
       finishes.push(new URL((await browser.submit({ action: 'skip' })).location ?? '').pathname);
     }
-    const shown = await Promise.all(both.map(async (browser, index) => await browser.get(finishes[index] ?? '')));
-    expect(shown.map(({ status }) => status).toSorted()).toEqual([303, 409]);
+    const pages = await Promise.all(both.map(async (browser, index) => await browser.get(finishes[index] ?? '')));
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([303, 409]);
   }
   const [counts] = await sql(
     one.database,

@@ -76,8 +76,8 @@ async function comeBack(
   { id = ID, action = '', answer: response = newcomer() } = {},
 ): Promise<string> {
   await browser.get(`/upstream/authorize/${id}${action}`);
-  await browser.get(peer.signIn(browser.shown.location ?? '', response));
-  const path = new URL(browser.shown.location ?? '').pathname;
+  await browser.get(peer.signIn(browser.page.location ?? '', response));
+  const path = new URL(browser.page.location ?? '').pathname;
   await browser.get(path);
   return path;
 }
@@ -111,16 +111,16 @@ describe('registering through an upstream provider', () => {
     const browser = newBrowser();
     const username = newName();
     const path = await comeBack(browser, { action: '?kind=change_password' });
-    expect(browser.shown).toMatchObject({ status: 200 });
-    expectCleanPage(browser.shown.body);
-    expect(browser.shown.text).toContain('Harbour');
+    expect(browser.page).toMatchObject({ status: 200 });
+    expectCleanPage(browser.page.body);
+    expect(browser.page.text).toContain('Harbour');
     expect(lastLine()?.requester).toBeUndefined();
     const began = await browser.submit({ username });
     expect(began.status).toBe(303);
     expect(began.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
     expect(lastLine()?.requester).toBeUndefined();
     await browser.follow();
-    expect(browser.shown.url).toMatch(/display-name$/);
+    expect(browser.page.url).toMatch(/display-name$/);
     expect(await usersNamed(username)).toEqual([]);
     const set = await browser.submit({ action: 'set', display_name: 'Amira' });
     const finish = set.location ?? '';
@@ -168,7 +168,7 @@ describe('registering through an upstream provider', () => {
     await browser.follow();
     const later = newBrowser();
     await comeBack(later, { answer: response });
-    expect(later.shown.text).toContain(`Continue as ${username}`);
+    expect(later.page.text).toContain(`Continue as ${username}`);
     expect((await later.submit()).status).toBe(303);
     expect(lastLine()?.requester).toContain(`(${username})`);
   });
@@ -180,8 +180,8 @@ describe('registering through an upstream provider', () => {
   ])('rejects %s as username, and starts nothing', async (_, username, codes) => {
     const browser = newBrowser();
     await comeBack(browser);
-    const shown = await browser.submit({ username });
-    expect(shown).toMatchObject({ status: 200, errorCodes: codes });
+    const page = await browser.submit({ username });
+    expect(page).toMatchObject({ status: 200, errorCodes: codes });
     expect(browser.cookies.has('latchkey_registrations')).toBe(false);
     expect((await browser.submit({ username: newName() })).status).toBe(303);
   });
@@ -191,7 +191,7 @@ describe('registering through an upstream provider', () => {
     await service.registerUser(username, PASSWORD);
     const browser = newBrowser();
     await comeBack(browser, { answer: { claims: { sub: `the rival of ${username}`, preferred_username: username } } });
-    expect(browser.shown.text).not.toContain(`Continue as ${username}`);
+    expect(browser.page.text).not.toContain(`Continue as ${username}`);
     expect((await browser.submit({ username })).errorCodes).toEqual(['exists']);
     expect((await browser.submit({ action: 'login' })).errorCodes).toEqual(['state_changed']);
     expect(lastLine()?.requester).toBeUndefined();
@@ -207,7 +207,7 @@ describe('registering through an upstream provider', () => {
     await service.registerUser(username, PASSWORD);
     await browser.submit({ action: 'skip' });
     await browser.follow();
-    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    expect(browser.page).toMatchObject({ status: 200, errorCodes: ['exists'] });
     await browser.submit({ username: other });
     await browser.follow();
     expect(await usersNamed(other)).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('registering through an upstream provider', () => {
     await comeBack(browser, { id: TOKEN_ID });
     await browser.submit({ username });
     await browser.follow();
-    expect(browser.shown.url).toMatch(/\/token$/);
+    expect(browser.page.url).toMatch(/\/token$/);
     expect((await browser.submit({ token: 'nonsense' })).errorCodes).toEqual(['invalid']);
     await browser.submit({ token: 'for-harbour' });
     await browser.follow();
@@ -238,19 +238,19 @@ describe('registering through an upstream provider', () => {
   ])('passes a registration token on to the provider: one that %s (browser-flows 5.9)', async (_, token, step) => {
     if (token === 'from-an-address') await service.issueRegistrationToken(token, 1);
     const browser = newBrowser();
-    const shown = await browser.get(`/register?kind=change_password&token=${encodeURIComponent(token)}`);
-    const [, href = ''] = new RegExp(`href="(/upstream/authorize/${TOKEN_ID}[^"]*)"`).exec(shown.body) ?? [];
+    const page = await browser.get(`/register?kind=change_password&token=${encodeURIComponent(token)}`);
+    const [, href = ''] = new RegExp(`href="(/upstream/authorize/${TOKEN_ID}[^"]*)"`).exec(page.body) ?? [];
     expect(href.includes('token=')).toBe(token !== 'a b');
     await browser.get(href.replaceAll('&amp;', '&'));
-    const there = browser.shown.location ?? '';
+    const there = browser.page.location ?? '';
     expect(there, 'nobody else gets it').not.toContain(token);
     await browser.get(peer.signIn(there, newcomer()));
     await browser.follow();
-    expect(browser.shown.body).not.toContain(token);
+    expect(browser.page.body).not.toContain(token);
     await browser.submit({ username: newName() });
     await browser.follow();
-    expect(browser.shown.url).toMatch(step);
-    expect(browser.shown.errorCodes).toEqual([]);
+    expect(browser.page.url).toMatch(step);
+    expect(browser.page.errorCodes).toEqual([]);
     const lines = service.logLines().join('\n');
     if (token !== 'a b') expect(lines).not.toContain(token);
   });
@@ -269,10 +269,10 @@ describe('registering through an upstream provider', () => {
   test('is not offered where disabled, nor started by a form', async () => {
     const browser = newBrowser();
     const path = await comeBack(browser, { id: CLOSED_ID });
-    expect(browser.shown.text).toContain('No account found');
-    expect(browser.shown.forms).toEqual([]);
+    expect(browser.page.text).toContain('No account found');
+    expect(browser.page.forms).toEqual([]);
     await browser.get('/login');
-    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
     const forced = await browser.post(path, new URLSearchParams({ csrf, action: 'register', username: newName() }));
     expect(forced).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
   });
@@ -287,7 +287,7 @@ describe('registering through an upstream provider', () => {
     try {
       const elsewhere = newBrowser(closed);
       for (const [name, value] of browser.cookies) elsewhere.cookies.set(name, value);
-      const finish = new URL(browser.shown.url).pathname.replace('display-name', 'finish');
+      const finish = new URL(browser.page.url).pathname.replace('display-name', 'finish');
       expect(await elsewhere.get(finish)).toMatchObject({ status: 410, errorCodes: ['registration_closed'] });
     } finally {
       await closed.stop();
@@ -299,7 +299,7 @@ describe('registering through an upstream provider', () => {
     const path = await comeBack(browser);
     expect((await newBrowser().get(path)).errorCodes).toEqual(['upstream_link_not_found']);
     await registerUpToDisplayName(browser, newName());
-    const finish = new URL(browser.shown.url).pathname.replace('display-name', 'finish');
+    const finish = new URL(browser.page.url).pathname.replace('display-name', 'finish');
     await browser.submit({ action: 'skip' });
     const other = await newBrowser().get(finish);
     expect(other).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
@@ -312,7 +312,7 @@ describe('registering through an upstream provider', () => {
     const browser = newBrowser();
     const path = await comeBack(browser);
     await registerUpToDisplayName(browser, newName());
-    const finish = new URL(browser.shown.url).pathname.replace('display-name', 'finish');
+    const finish = new URL(browser.page.url).pathname.replace('display-name', 'finish');
     await browser.submit({ action: 'skip' });
     await browser.get(`/login?kind=link_upstream&id=${path.split('/').at(-1)}`);
     await browser.submit({ username, password: PASSWORD });
@@ -332,8 +332,8 @@ describe('registering through an upstream provider', () => {
       await registerUpToDisplayName(browser, username);
       finishes.push((await browser.submit({ action: 'skip' })).location ?? '');
     }
-    const shown = [await browser.get(finishes[0] ?? ''), await browser.get(finishes[1] ?? '')];
-    expect(shown.map(({ status }) => status)).toEqual([303, 409]);
+    const pages = [await browser.get(finishes[0] ?? ''), await browser.get(finishes[1] ?? '')];
+    expect(pages.map(({ status }) => status)).toEqual([303, 409]);
   });
 });
 
@@ -392,8 +392,8 @@ describe('the page that offers the registration methods', () => {
     try {
       const browser = newBrowser(without);
       await browser.get(`/authorize?${request}`);
-      await browser.get(browser.shown.location ?? '');
-      const { pathname, searchParams } = new URL(browser.shown.location ?? '');
+      await browser.get(browser.page.location ?? '');
+      const { pathname, searchParams } = new URL(browser.page.location ?? '');
       expect(pathname).toBe(`/upstream/authorize/${ID}`);
       expect(searchParams.get('kind')).toBe('continue_authorization_grant');
     } finally {
@@ -411,8 +411,8 @@ describe('the page that offers the registration methods', () => {
       upstream_oauth2: only,
     });
     try {
-      const shown = await newBrowser(alone).get('/register?kind=change_password');
-      expect(shown.location).toBe(`${alone.publicBase}upstream/authorize/${ID}?kind=change_password`);
+      const page = await newBrowser(alone).get('/register?kind=change_password');
+      expect(page.location).toBe(`${alone.publicBase}upstream/authorize/${ID}?kind=change_password`);
       const { prompt_values_supported: prompts } = (await (
         await fetch(`${alone.address}/.well-known/openid-configuration`)
       ).json()) as { prompt_values_supported: string[] };

@@ -72,7 +72,7 @@ function newBrowser(): Browser {
 /** Goes to the provider and back. */
 async function signIn(browser: Browser, response?: PeerResponse, { id = ID, action = '' } = {}) {
   await browser.get(`/upstream/authorize/${id}${action}`);
-  return await browser.get(peer.signIn(browser.shown.location ?? '', response));
+  return await browser.get(peer.signIn(browser.page.location ?? '', response));
 }
 
 let users = 0;
@@ -110,9 +110,9 @@ describe('the sign-in page', () => {
 describe('GET /upstream/authorize/{id}', () => {
   test('redirects to the provider with state, nonce and PKCE, and keeps the query of its URL', async () => {
     const browser = newBrowser();
-    const shown = await browser.get(`/upstream/authorize/${ID}`);
-    expect(shown.status).toBe(303);
-    const location = new URL(shown.location ?? '');
+    const page = await browser.get(`/upstream/authorize/${ID}`);
+    expect(page.status).toBe(303);
+    const location = new URL(page.location ?? '');
     expect(location.origin + location.pathname).toBe(`${peer.issuer}/authorize`);
     expect(Object.fromEntries(location.searchParams)).toEqual({
       keep: 'this',
@@ -233,7 +233,7 @@ describe('a user whose account is linked to the provider (check 19)', () => {
       const browser = newBrowser();
       const responded = await signIn(browser, { claims: { sub: subject } });
       await browser.get(responded.location ?? '');
-      const form = browser.shown.forms[0];
+      const form = browser.page.forms[0];
       await sql(service.database, `update users set ${state}_at = now() where id = '${uuid(userId)}'`);
       const posted = await browser.post(form?.action ?? '', new URLSearchParams([...(form?.inputs ?? [])]));
       expect(posted.status).toBe(200);
@@ -250,7 +250,7 @@ describe('a user whose account is linked to the provider (check 19)', () => {
     const browser = newBrowser();
     const responded = await signIn(browser, { claims: { sub: subject } });
     await browser.get(responded.location ?? '');
-    const form = browser.shown.forms[0];
+    const form = browser.page.forms[0];
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', origin: service.address };
@@ -304,9 +304,9 @@ describe('linking an account', () => {
     const { body } = await browser.get(responded.location ?? '');
     expect(body).toContain('href="/login?kind=link_upstream&amp;id=');
     await browser.get(`/login?kind=link_upstream&id=${(responded.location ?? '').split('/').at(-1)}`);
-    expect(browser.shown.text).toContain('Sign in to link your account to your Harbour account');
+    expect(browser.page.text).toContain('Sign in to link your account to your Harbour account');
     await browser.submit({ username: name, password: PASSWORD });
-    expect(browser.shown.location).toBe(responded.location);
+    expect(browser.page.location).toBe(responded.location);
     const page = await browser.follow();
     expect(page.text).toContain('Link your accounts?');
     expect(page.body).toMatch(/href="\/account\/password\/change"[^>]*>Do not link</);
@@ -357,12 +357,12 @@ describe('linking an account', () => {
     const { browser, path } = await atLinkPage(user);
     const age = `update user_sessions set authenticated_at = authenticated_at - interval '11 minutes'`;
     await sql(service.database, `${age} where user_id = '${uuid(user.userId)}'`);
-    const shown = await browser.submit({}, { action: path });
-    expect(new URL(shown.location ?? '').pathname).toBe('/reauth');
+    const response = await browser.submit({}, { action: path });
+    expect(new URL(response.location ?? '').pathname).toBe('/reauth');
     expect(lastLine()?.requester).toBeUndefined();
     expect(await ownerOf(user.subject)).toBeUndefined();
     await browser.follow();
-    await browser.submit({ password: PASSWORD }, { action: browser.shown.forms.at(-1)?.action ?? '' });
+    await browser.submit({ password: PASSWORD }, { action: browser.page.forms.at(-1)?.action ?? '' });
     await browser.follow();
     expect((await browser.submit({}, { action: path })).status).toBe(303);
     expect(await ownerOf(user.subject)).toBe(uuid(user.userId));
@@ -378,8 +378,8 @@ describe('linking an account', () => {
       service.database,
       `update upstream_links set user_id = '${uuid(rival.userId)}' where subject = '${user.subject}'`,
     );
-    const shown = await browser.submit({}, { action: path });
-    expect(shown).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
+    const response = await browser.submit({}, { action: path });
+    expect(response).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
     expect(await ownerOf(user.subject)).toBe(uuid(rival.userId));
   });
 
@@ -391,8 +391,8 @@ describe('linking an account', () => {
       const user = await userWithPassword();
       all.push({ person: user, ...(await atLinkPage({ name: user.name, subject })) });
     }
-    const shown = await Promise.all(all.map(({ browser, path }) => browser.submit({}, { action: path })));
-    expect(shown.filter(({ status }) => status === 303)).toHaveLength(1);
+    const pages = await Promise.all(all.map(({ browser, path }) => browser.submit({}, { action: path })));
+    expect(pages.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(all.map(({ person: user }) => uuid(user.userId))).toContain(await ownerOf(subject));
   });
 
@@ -431,8 +431,8 @@ describe('a link in another browser, or in a signed-in one', () => {
     const { subject } = await linkedUser();
     const responded = await signIn(newBrowser(), { claims: { sub: subject } });
     for (const address of [responded.location ?? '', `/upstream/link/${newId(Date.now())}`, '/upstream/link/x']) {
-      const shown = await newBrowser().get(address);
-      expect(shown).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
+      const response = await newBrowser().get(address);
+      expect(response).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
     }
   });
 
@@ -463,9 +463,9 @@ describe('a link in another browser, or in a signed-in one', () => {
     await browser.get((await signIn(browser, { claims: { sub: subject } })).location ?? '');
     await browser.submit();
     const responded = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
-    const shown = await browser.get(responded.location ?? '');
-    expect(shown.status).toBe(303);
-    expect(new URL(shown.location ?? '').pathname).toBe('/account/password/change');
+    const response = await browser.get(responded.location ?? '');
+    expect(response.status).toBe(303);
+    expect(new URL(response.location ?? '').pathname).toBe('/account/password/change');
     const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
     expect(rows).toHaveLength(1);
   });
@@ -502,11 +502,11 @@ describe('reauthentication through the provider', () => {
     const { browser, subject, userId } = await signedIn();
     const before = browser.cookies.get('latchkey_session');
     await toProvider(browser);
-    const requested = new URL(browser.shown.location ?? '').searchParams;
+    const requested = new URL(browser.page.location ?? '').searchParams;
     expect([requested.get('prompt'), requested.get('max_age')]).toEqual(['login', '0']);
     const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
-    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-    const done = await browser.get(browser.shown.location ?? '');
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims }));
+    const done = await browser.get(browser.page.location ?? '');
     expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
     expect(await age(userId)).toBeLessThan(60);
     expect(browser.cookies.get('latchkey_session')).not.toBe(before);
@@ -519,14 +519,14 @@ describe('reauthentication through the provider', () => {
     const key = browser.cookies.get('latchkey_session');
     await toProvider(browser);
     const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
-    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-    const done = await browser.get(browser.shown.location ?? '');
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims }));
+    const done = await browser.get(browser.page.location ?? '');
     expect(new URL(done.location ?? '').pathname).toBe('/reauth/totp');
     expect(await age(userId)).toBeGreaterThan(3000);
     expect(browser.cookies.get('latchkey_session')).toBe(key);
     await browser.get(done.location ?? '');
     await browser.submit({ code: app.code() });
-    expect(new URL(browser.shown.location ?? '').pathname).toBe('/account/password/change');
+    expect(new URL(browser.page.location ?? '').pathname).toBe('/account/password/change');
     expect(await age(userId)).toBeLessThan(60);
     const [session] = await sql<{ acr: string }>(
       service.database,
@@ -543,9 +543,9 @@ describe('reauthentication through the provider', () => {
     const { browser, subject, userId } = await signedIn();
     await toProvider(browser);
     const auth_time = seconds === undefined ? undefined : Math.floor(Date.now() / 1000) + seconds;
-    const shown = await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: subject, auth_time } }));
-    expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_not_reauthenticated'] });
-    expect(shown.body).toContain('href="/reauth?kind=change_password"');
+    const page = await browser.get(peer.signIn(browser.page.location ?? '', { claims: { sub: subject, auth_time } }));
+    expect(page).toMatchObject({ status: 400, errorCodes: ['upstream_not_reauthenticated'] });
+    expect(page.body).toContain('href="/reauth?kind=change_password"');
     expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
     // An ordinary sign-in does not count as reauthentication either.
     const responded = await signIn(browser, { claims: { sub: subject } });
@@ -560,14 +560,14 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
     ['a code without state', '?code=x', 400, 'upstream_session_missing'],
     ['a made-up state', '?code=x&state=y', 400, 'upstream_session_missing'],
   ])('rejects %s', async (_, query, status, code) => {
-    const shown = await newBrowser().get(`/upstream/callback/${ID}${query}`);
-    expect(shown).toMatchObject({ status, errorCodes: [code] });
+    const page = await newBrowser().get(`/upstream/callback/${ID}${query}`);
+    expect(page).toMatchObject({ status, errorCodes: [code] });
   });
 
   test('rejects a callback in another browser, a repeated or late one, and one of another provider', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const address = peer.signIn(browser.shown.location ?? '');
+    const address = peer.signIn(browser.page.location ?? '');
     const requests = peer.tokenRequests.length;
     expect((await newBrowser().get(address)).errorCodes).toEqual(['upstream_session_missing']);
     const elsewhere = address.replace(ID, OTHER_ID);
@@ -580,7 +580,7 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
     expect((await browser.get(address)).errorCodes).toEqual(['upstream_session_used']);
 
     await browser.get(`/upstream/authorize/${ID}`);
-    const late = peer.signIn(browser.shown.location ?? '');
+    const late = peer.signIn(browser.page.location ?? '');
     await sql(
       service.database,
       `update upstream_authorizations set created_at = created_at - interval '10 minutes' where received_at is null`,
@@ -592,14 +592,14 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
   test('rejects an unknown state in the browser that started a sign-in', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const right = peer.signIn(browser.shown.location ?? '');
+    const right = peer.signIn(browser.page.location ?? '');
     const requests = peer.tokenRequests.length;
     const state = new URL(right).searchParams.get('state') ?? '';
     for (const wrong of ['', 'x', state.slice(0, -1), `${state}x`, state.toUpperCase()]) {
       const address = new URL(right);
       address.searchParams.set('state', wrong);
-      const shown = await browser.get(address.href);
-      expect(shown, wrong).toMatchObject({ status: 400, errorCodes: ['upstream_session_missing'] });
+      const page = await browser.get(address.href);
+      expect(page, wrong).toMatchObject({ status: 400, errorCodes: ['upstream_session_missing'] });
     }
     expect(peer.tokenRequests.length).toBe(requests);
     expect((await browser.get(right)).status).toBe(303);
@@ -608,9 +608,9 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
   test('do not occur for two tabs of one browser', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const first = peer.signIn(browser.shown.location ?? '');
+    const first = peer.signIn(browser.page.location ?? '');
     await browser.get(`/upstream/authorize/${ID}`);
-    const second = peer.signIn(browser.shown.location ?? '');
+    const second = peer.signIn(browser.page.location ?? '');
     expect((await browser.get(first)).status).toBe(303);
     expect((await browser.get(second)).status).toBe(303);
   });
@@ -618,7 +618,7 @@ describe('unsolicited callbacks (check 20, S-59, S-106)', () => {
   test('send a code to the provider once, even for concurrent repeated callbacks', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const address = peer.signIn(browser.shown.location ?? '');
+    const address = peer.signIn(browser.page.location ?? '');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const before = peer.tokenRequests.length;
     const responses = await Promise.all(
@@ -634,36 +634,36 @@ describe('provider errors', () => {
   test.each(['access_denied', 'user_cancelled_authorize'])('%s redirects to the sign-in page', async (error) => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}?kind=change_password`);
-    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    const state = new URL(browser.page.location ?? '').searchParams.get('state') ?? '';
     await browser.get(`/upstream/callback/${ID}?error=${error}&state=${state}`);
-    expect(browser.shown.status).toBe(303);
-    const shown = await browser.follow();
-    expect(shown.url).toContain('kind=change_password');
-    expect(shown.text).toContain('You did not sign in with the other service');
+    expect(browser.page.status).toBe(303);
+    const page = await browser.follow();
+    expect(page.url).toContain('kind=change_password');
+    expect(page.text).toContain('You did not sign in with the other service');
   });
 
   test('others are logged, truncated and on one line, and neither shown nor followed (S-74)', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    const state = new URL(browser.page.location ?? '').searchParams.get('state') ?? '';
     const fields = new URLSearchParams({
       error: 'server_error<script>',
       error_description: `AADSTS50011: it\r\nbroke ${'x'.repeat(400)}`,
       error_uri: 'https://evil.example/',
       state,
     });
-    const shown = await browser.get(`/upstream/callback/${ID}?${fields}`);
-    expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_error'] });
-    for (const text of ['server_error', 'AADSTS50011', '<script>']) expect(shown.body).not.toContain(text);
+    const page = await browser.get(`/upstream/callback/${ID}?${fields}`);
+    expect(page).toMatchObject({ status: 400, errorCodes: ['upstream_error'] });
+    for (const text of ['server_error', 'AADSTS50011', '<script>']) expect(page.body).not.toContain(text);
     const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
     expect(line).toMatch(/server_error<script>: AADSTS50011: it broke x{278}(?!x)/);
-    expect(shown.body).not.toContain('evil.example');
+    expect(page.body).not.toContain('evil.example');
   });
 
   test('a callback without a code is rejected', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
-    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    const state = new URL(browser.page.location ?? '').searchParams.get('state') ?? '';
     expect((await browser.get(`/upstream/callback/${ID}?state=${state}`)).errorCodes).toEqual(['missing_code']);
   });
 });
@@ -699,8 +699,8 @@ describe('invalid ID tokens (check 20, S-107, S-108)', () => {
   test.each(wrong)('%s', async (_, response) => {
     const browser = newBrowser();
     const before = service.logLines().length;
-    const shown = await signIn(browser, response());
-    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    const page = await signIn(browser, response());
+    expect(page).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
     const lines = service
       .logLines()
       .slice(before)
@@ -714,8 +714,8 @@ describe('invalid ID tokens (check 20, S-107, S-108)', () => {
   });
 
   test('several audiences with our azp, and correct hashes, are accepted', async () => {
-    const shown = await signIn(newBrowser(), { claims: { aud: ['latchkey', 'another'], azp: 'latchkey' } });
-    expect(shown.status).toBe(303);
+    const page = await signIn(newBrowser(), { claims: { aud: ['latchkey', 'another'], azp: 'latchkey' } });
+    expect(page.status).toBe(303);
   });
 
   test('a callback with no or a wrong issuer, where the provider always sends one, takes no token request', async () => {
@@ -724,14 +724,14 @@ describe('invalid ID tokens (check 20, S-107, S-108)', () => {
     for (const iss of ['', peer.issuer]) {
       const browser = newBrowser();
       await browser.get(`/upstream/authorize/${OTHER_ID}`);
-      const shown = await browser.get(other.signIn(browser.shown.location ?? '', {}, { iss }));
-      expect(shown.errorCodes, iss).toEqual(['upstream_issuer_mismatch']);
+      const page = await browser.get(other.signIn(browser.page.location ?? '', {}, { iss }));
+      expect(page.errorCodes, iss).toEqual(['upstream_issuer_mismatch']);
     }
     expect(other.tokenRequests.length).toBe(before);
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${OTHER_ID}`);
-    const shown = await browser.get(other.signIn(browser.shown.location ?? '', {}, { iss: other.issuer }));
-    expect(shown.status).toBe(303);
+    const page = await browser.get(other.signIn(browser.page.location ?? '', {}, { iss: other.issuer }));
+    expect(page.status).toBe(303);
   });
 });
 
@@ -742,9 +742,9 @@ describe('a misbehaving provider (S-109)', () => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: 'invalid_client', error_description }));
     });
-    const shown = await signIn(newBrowser());
-    expect(shown.errorCodes).toEqual(['upstream_invalid_response']);
-    expect(shown.body).not.toContain('AADSTS');
+    const page = await signIn(newBrowser());
+    expect(page.errorCodes).toEqual(['upstream_invalid_response']);
+    expect(page.body).not.toContain('AADSTS');
     const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
     expect(line).toContain('status 401, invalid_client: AADSTS7000215: Invalid client secret provided.');
   });
@@ -779,7 +779,7 @@ describe('form_post callbacks (check 21)', () => {
     const { subject } = await linkedUser(POST_ID);
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${POST_ID}`);
-    const address = new URL(browser.shown.location ?? '');
+    const address = new URL(browser.page.location ?? '');
     expect(address.searchParams.get('response_mode')).toBe('form_post');
     const back = new URL(peer.signIn(address.href, { claims: { sub: subject } }));
     const kept = new Map(browser.cookies);
@@ -795,14 +795,14 @@ describe('form_post callbacks (check 21)', () => {
     expect((await browser.submit()).errorCodes).toEqual(['upstream_session_missing']);
     for (const [name, value] of kept) browser.cookies.set(name, value);
     await browser.post(`/upstream/callback/${POST_ID}`, new URLSearchParams([...(repost.forms[0]?.inputs ?? [])]));
-    expect(browser.shown.status).toBe(303);
-    await browser.get(browser.shown.location ?? '');
+    expect(browser.page.status).toBe(303);
+    await browser.get(browser.page.location ?? '');
     expect((await browser.submit()).status).toBe(303);
   });
 
   test('only the configured response mode is accepted', async () => {
-    const shown = await newBrowser().get(`/upstream/callback/${POST_ID}?code=x&state=y`);
-    expect(shown.errorCodes).toEqual(['invalid_response_mode']);
+    const page = await newBrowser().get(`/upstream/callback/${POST_ID}?code=x&state=y`);
+    expect(page.errorCodes).toEqual(['invalid_response_mode']);
   });
 });
 
@@ -815,8 +815,8 @@ describe('userinfo', () => {
       [{ name: 'Ada' }, 'userinfo: no sub'],
       ['a JWT', 'userinfo: the response is not a JSON object'],
     ] as const) {
-      const shown = await signIn(newBrowser(), { userinfo }, { id: INFO_ID });
-      expect(shown.errorCodes).toEqual(['upstream_invalid_response']);
+      const page = await signIn(newBrowser(), { userinfo }, { id: INFO_ID });
+      expect(page.errorCodes).toEqual(['upstream_invalid_response']);
       expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
     }
   });
@@ -836,8 +836,8 @@ describe('a provider disabled by config sync', () => {
   test('is unused from then on, even by a process with the old configuration', async () => {
     const uuid = toUuid(parseId<'upstream-provider'>(ID) ?? newId<'upstream-provider'>(0));
     await sql(service.database, `update upstream_providers set disabled_at = now() where id = '${uuid}'`);
-    const shown = await newBrowser().get(`/upstream/authorize/${ID}`);
-    expect(shown).toMatchObject({ status: 404, errorCodes: ['not_found'], location: undefined });
+    const page = await newBrowser().get(`/upstream/authorize/${ID}`);
+    expect(page).toMatchObject({ status: 404, errorCodes: ['not_found'], location: undefined });
     await sql(service.database, `update upstream_providers set disabled_at = null where id = '${uuid}'`);
     expect((await newBrowser().get(`/upstream/authorize/${ID}`)).status).toBe(303);
   });
@@ -867,8 +867,8 @@ describe('a provider with relaxed checks', () => {
       const { body } = await browser.get('/reauth');
       const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
       await browser.get(href.replaceAll('&amp;', '&'));
-      await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-      await browser.get(browser.shown.location ?? '');
+      await browser.get(peer.signIn(browser.page.location ?? '', { claims }));
+      await browser.get(browser.page.location ?? '');
       const renewed = await sql(
         service.database,
         `select id from user_sessions where user_id = '${uuid(userId)}' and authenticated_at > now() - interval '1 minute'`,
@@ -886,7 +886,7 @@ describe('a user with one-time codes (browser-flows 8.5)', () => {
   async function throughProvider(from: TestService, subject: string): Promise<Browser> {
     const browser = new Browser({ listener: from.address, publicBase: from.publicBase });
     await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
-    await browser.get(browser.shown.location ?? '');
+    await browser.get(browser.page.location ?? '');
     await browser.submit({});
     return browser;
   }
@@ -905,7 +905,7 @@ describe('a user with one-time codes (browser-flows 8.5)', () => {
   test('needs no code after a provider, unless configured: then the session has both authentications', async () => {
     const { subject, userId, name } = await linkedUser();
     const app = await giveAuthenticatorApp(service.core, userId);
-    expect((await throughProvider(service, subject)).shown.location).toMatch(/\/account\/password\/change$/);
+    expect((await throughProvider(service, subject)).page.location).toMatch(/\/account\/password\/change$/);
     expect(await sessionsOf(userId)).toMatchObject([{ acr: 'urn:latchkey:acr:1', kinds: ['upstream'], upstream: 1 }]);
 
     const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
@@ -919,12 +919,12 @@ describe('a user with one-time codes (browser-flows 8.5)', () => {
     );
     try {
       const browser = await throughProvider(asking, subject);
-      expect(browser.shown.location).toMatch(/\/login\/totp\?kind=change_password$/);
+      expect(browser.page.location).toMatch(/\/login\/totp\?kind=change_password$/);
       expect(asking.requestLines().at(-1)?.requester).toBeUndefined();
       expect(await sessionsOf(userId)).toHaveLength(1);
-      await browser.get(browser.shown.location ?? '');
+      await browser.get(browser.page.location ?? '');
       await browser.submit({ code: app.code() });
-      expect(browser.shown.location).toMatch(/\/account\/password\/change$/);
+      expect(browser.page.location).toMatch(/\/account\/password\/change$/);
       expect(asking.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
       const [, session] = await sessionsOf(userId);
       expect(session).toEqual({
@@ -937,7 +937,7 @@ describe('a user with one-time codes (browser-flows 8.5)', () => {
       const late = await throughProvider(asking, subject);
       await sql(service.database, 'update upstream_links set user_id = null where user_id = $1::uuid', [uuid(userId)]);
       await late.get('/login/totp');
-      expect(late.shown.location).toMatch(/\/login\?notice=/);
+      expect(late.page.location).toMatch(/\/login\?notice=/);
     } finally {
       await asking.stop();
     }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { NEW_PASSWORD, registerCompletely } from '#test/support/registering.ts';
 import { type HomeserverSetup, PASSWORD, PROVIDER } from '../homeserver-setup.ts';
 import { expectRefusal, type Sequence } from './sequence.ts';
@@ -29,7 +29,7 @@ async function beginAtHome(url: string): Promise<string> {
 
 /** Confirms the current page. @returns the client's URL */
 async function agree(browser: Browser): Promise<string> {
-  const { pathname } = new URL(browser.shown.url);
+  const { pathname } = new URL(browser.page.url);
   const { status, location } = await browser.submit({}, { action: pathname });
   expect([pathname, status]).toEqual([expect.stringMatching(/^\/complete-compat-sso\//), 303]);
   return location ?? expect.fail('no location');
@@ -46,7 +46,7 @@ async function loginToken(world: HomeserverSetup, username: string): Promise<str
   return tokenOf(await agree(browser));
 }
 
-function addressOf({ location }: Shown): string {
+function addressOf({ location }: Page): string {
   const { pathname, searchParams } = new URL(location ?? '');
   return `${pathname}?kind=${searchParams.get('kind') ?? ''}`;
 }

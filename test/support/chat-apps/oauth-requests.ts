@@ -74,7 +74,7 @@ export class OAuthRequests {
     await browser.open(String(requested['verification_uri_complete']));
     await browser.submit();
     await browser.follow();
-    const { pathname } = new URL(browser.shown.url);
+    const { pathname } = new URL(browser.page.url);
     await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: pathname });
     wait(Number(requested['interval']));
     return await this.#askTokens(clientId, { grant_type: DEVICE_GRANT, device_code: String(requested['device_code']) });
@@ -113,14 +113,14 @@ export async function consent(
   browser: Browser,
   url: string,
 ): Promise<{ readonly code: string; readonly state: string }> {
-  let shown = await browser.open(url);
-  if (shown.forms.some(({ action }) => action === '/authorize')) {
-    shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  let page = await browser.open(url);
+  if (page.forms.some(({ action }) => action === '/authorize')) {
+    page = await browser.submit({ action: 'consent' }, { action: '/authorize' });
   }
-  const { search, hash } = new URL(shown.location ?? shown.url);
+  const { search, hash } = new URL(page.location ?? page.url);
   const response = new URLSearchParams(hash === '' ? search : hash.slice(1));
   const [code, state] = [response.get('code'), response.get('state')];
-  if (code === null || state === null) throw new Error(`no code: ${shown.status} ${shown.location ?? shown.text}`);
+  if (code === null || state === null) throw new Error(`no code: ${page.status} ${page.location ?? page.text}`);
   return { code, state };
 }
 

@@ -58,7 +58,7 @@ export async function register({ requests, journal, mailboxes, isOn }) {
   await visitor.submit({ action: 'skip' });
   journal.know(false, person.passwordFact);
   await journal.change(`registration of ${username}`, [[person.passwordFact, true]], () =>
-    visitor.get(visitor.shown.location, [303]),
+    visitor.get(visitor.page.location, [303]),
   );
   // Without a response, there is no cookie.
   const browser = isSignedIn(visitor, username);

@@ -173,8 +173,8 @@ class Visitor {
     });
   }
 
-  get shown() {
-    return this.#browser.shown;
+  get page() {
+    return this.#browser.page;
   }
 
   get cookies() {
@@ -187,12 +187,12 @@ class Visitor {
 
   /** Follows the redirects of the last response. */
   async follow() {
-    return await this.#answer(`what ${this.shown.url} leads to`, [200, 303], () => this.#browser.follow());
+    return await this.#answer(`what ${this.page.url} leads to`, [200, 303], () => this.#browser.follow());
   }
 
   /** Submits a form of the current page. A redirect is the expected response. */
   async submit(fields, { expected = [303], ...options } = {}) {
-    const what = `the form of ${this.shown.url}`;
+    const what = `the form of ${this.page.url}`;
     return await this.#answer(what, expected, () => this.#browser.submit(fields, options));
   }
 
@@ -204,10 +204,10 @@ class Visitor {
     const headers = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
     const body = JSON.stringify({ query, variables });
     const { text } = await this.#answer('POST /graphql', [200], async () => {
-      const shown = await this.#browser.postRaw('/graphql', body, headers);
-      const isUnavailable = shown.status === 200 && /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(shown.body);
+      const page = await this.#browser.postRaw('/graphql', body, headers);
+      const isUnavailable = page.status === 200 && /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(page.body);
       // Only the 503 status has the header.
-      return isUnavailable ? { ...shown, status: UNAVAILABLE, headers: { 'retry-after': '0' } } : shown;
+      return isUnavailable ? { ...page, status: UNAVAILABLE, headers: { 'retry-after': '0' } } : page;
     });
     const { data, errors } = JSON.parse(text);
     if (errors !== undefined) throw new Error(`/graphql answered ${text}`);

@@ -32,7 +32,7 @@ export async function signInOnDevice({ requests, journal, moment }, person) {
   await visitor.follow();
   await visitor.submit({});
   await visitor.follow();
-  const action = new URL(visitor.shown.url).pathname;
+  const action = new URL(visitor.page.url).pathname;
   await visitor.submit({ action: 'consent', confirm_device: 'on' }, { action });
   const grant = { grant_type: DEVICE_GRANT, device_code: asked.device_code };
   keepSession({ journal, moment }, person, await requests.client('oauth2/token', grant));

@@ -176,9 +176,9 @@ class Requests {
 
   async #askAsPage(browser) {
     const headers = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
-    const shown = await browser.postRaw('graphql', JSON.stringify({ query: ACCOUNT_PAGE }), headers);
-    requirePage(shown);
-    if (!shown.body.includes('"browserSessions"')) throw new Error(`/graphql answered ${shown.body.slice(0, 200)}`);
+    const page = await browser.postRaw('graphql', JSON.stringify({ query: ACCOUNT_PAGE }), headers);
+    requirePage(page);
+    if (!page.body.includes('"browserSessions"')) throw new Error(`/graphql answered ${page.body.slice(0, 200)}`);
   }
 
   async #send(path, authorization, fields) {

@@ -583,7 +583,7 @@ class Watch {
     await pause(randomInt(50));
     await visitor.get(this.#peer.signIn(location, { claims: { sub: randomBytes(8).toString('hex') } }), [303]);
     await visitor.follow();
-    if (visitor.shown.status !== 200) this.faults.push(`a sign-in at the provider ended in ${visitor.shown.status}`);
+    if (visitor.page.status !== 200) this.faults.push(`a sign-in at the provider ended in ${visitor.page.status}`);
     this.faults.push(...requests.faults);
     this.signIns += 1;
   }

@@ -87,7 +87,7 @@ async function signIn(base, index) {
     ...{ client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
   });
   await browser.open(`/authorize?${query}`);
-  for (const [, path] of browser.shown.body.matchAll(/(?:href|src)="([^"]*\/assets\/[^"]*)"/g)) {
+  for (const [, path] of browser.page.body.matchAll(/(?:href|src)="([^"]*\/assets\/[^"]*)"/g)) {
     const response = await fetch(new URL(path, base), { headers: ADDRESS });
     await response.arrayBuffer();
     if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
@@ -95,9 +95,9 @@ async function signIn(base, index) {
   const username = `pupil-${index}`;
   if (index % MISTYPED === 0) await browser.submit({ username, password: 'mistyped' });
   await browser.submit({ username, password: PASSWORD });
-  const shown = await browser.follow();
-  const code = new URL(shown.location ?? base).searchParams.get('code');
-  if (code === null) throw new Error(`${shown.status} at ${shown.url}: ${shown.text.slice(0, 200)}`);
+  const page = await browser.follow();
+  const code = new URL(page.location ?? base).searchParams.get('code');
+  if (code === null) throw new Error(`${page.status} at ${page.url}: ${page.text.slice(0, 200)}`);
   const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
   const headers = { ...ADDRESS, authorization: AUTHORIZATION };
   const response = await fetch(`${base}oauth2/token`, { method: 'POST', headers, body });

@@ -49,8 +49,8 @@ async function withService(work: (service: PageService) => Promise<void>, hasBre
 
 async function register(): Promise<{ readonly status: number; readonly text: string }> {
   users += 1;
-  const shown = await beginRegistration(service.browser(), { username: `person${users}` });
-  return { status: shown.status, text: textOf(shown.body) };
+  const page = await beginRegistration(service.browser(), { username: `person${users}` });
+  return { status: page.status, text: textOf(page.body) };
 }
 
 async function signedIn(): Promise<Browser> {
