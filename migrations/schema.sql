@@ -566,6 +566,7 @@ create table upstream_links (
   constraint upstream_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX upstream_links_groups ON upstream_links USING gin (groups) WHERE ((groups IS NOT NULL) AND (user_id IS NOT NULL));
+CREATE INDEX upstream_links_provider ON upstream_links USING btree (provider_id, id) INCLUDE (user_id);
 CREATE INDEX upstream_links_unowned ON upstream_links USING btree (created_at) WHERE (user_id IS NULL);
 CREATE INDEX upstream_links_user ON upstream_links USING btree (user_id, provider_id) WHERE (user_id IS NOT NULL);
 comment on table upstream_links is 'which account a subject of such a service belongs to';
@@ -580,10 +581,18 @@ create table upstream_providers (
   disabled_at timestamp with time zone,
   metadata jsonb,
   metadata_fetched_at timestamp with time zone,
+  key_types text[],
+  keys_fetched_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  last_error_at timestamp with time zone,
   constraint upstream_providers_pkey PRIMARY KEY (id)
 );
 CREATE INDEX upstream_providers_enabled ON upstream_providers USING btree (id) WHERE (disabled_at IS NULL);
 comment on table upstream_providers is 'other services that people may sign in with';
+comment on column upstream_providers.key_types is 'types of the usable keys that were fetched last';
+comment on column upstream_providers.last_success_at is 'when a user last came back with a valid response';
+comment on column upstream_providers.last_error is 'code of the last error; null: none yet';
 
 create table user_active_days (
   day date not null,

@@ -380,6 +380,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The admin API received a password that the password rules reject.',
     remedy: 'Send a stronger one, or `skip_password_check`.',
   },
+  provider_disabled: {
+    meaning:
+      'The admin API was asked to check a sign-in provider that is disabled or was removed from the configuration.',
+    remedy: 'Enable the provider in `upstream_oauth2.providers`.',
+  },
   rate_limited: {
     meaning: 'Too many attempts (`rate_limiting`), or too much processor time for this caller (`limits.work`).',
     remedy: 'Retry after `Retry-After` seconds.',

@@ -160,7 +160,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       relyingParty,
     },
     registrationMethods: new ConfiguredRegistrationMethods(config, providers),
-    upstream: { providers, metadata: new UpstreamMetadata(resources), keys: publishedKeys },
+    upstream: { providers, metadata: new UpstreamMetadata({ ...resources, activity }), keys: publishedKeys },
     policy,
     moduleRules,
     activity,

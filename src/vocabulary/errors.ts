@@ -431,6 +431,13 @@ const ROWS = {
     page: 'refused',
     description: 'the record was changed since; read it again',
   },
+  provider_disabled: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the sign-in provider is disabled, or no longer configured',
+  },
   rate_limited: {
     kind: 'refusal',
     status: 429,

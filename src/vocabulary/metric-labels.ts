@@ -46,6 +46,7 @@ export const LIMITER_LABELS = [
   'login',
   'recovery',
   'passkey',
+  'provider-check',
   'recovery-ticket',
   'registration',
   'registration-check',

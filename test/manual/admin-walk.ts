@@ -72,6 +72,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
     subject: 'managed-there',
   });
   await admin.delete(`upstream-oauth-links/${link.data?.id}`);
+  await admin.post(`upstream-oauth-providers/${walk.providerId}/check`);
   await admin.get(
     `personal-sessions?filter[owner_user]=${user}&filter[owner_client]=${walk.clientId}&filter[actor_user]=${user}`,
   );

@@ -2,13 +2,15 @@
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
  * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`. This module writes
  * them for the modules that own the tables. It also stores the language that users last used on pages, when secrets of
- * managed clients were last used, the days on which accounts were active, and counters of the statistics.
+ * managed clients were last used, the days on which accounts were active, counters of the statistics, and when sign-ins
+ * through providers succeeded and failed.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
 import type { UsedSecret } from '#domain/clients/accepted-secret.ts';
 import { recordSecretUses } from '#domain/clients/managed/record-secret-uses.ts';
 import { ActiveDays, activeDaysOf } from '#domain/statistics/active-days.ts';
 import { Counters } from '#domain/statistics/counters.ts';
+import { ProviderStates } from '#domain/upstream/provider-states.ts';
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -64,6 +66,7 @@ const recordPersonalSessionActivity = activityStatement('record-personal-session
  */
 export class ActivityBuffer {
   readonly counters = new Counters();
+  readonly providers = new ProviderStates();
   readonly #database: Queryable;
   readonly #log: Log;
   readonly #browserSessions = new Map<BrowserSessionId, Activity>();
@@ -179,6 +182,7 @@ export class ActivityBuffer {
       await this.#flushSecrets('current');
       await this.#flushSecrets('former');
       await this.#flushCounters();
+      await this.#flushProviders();
     } finally {
       metrics?.observe('latchkey_activity_flush_seconds', {}, (performance.now() - startedAt) / 1000);
       this.#flushing = undefined;
@@ -207,6 +211,16 @@ export class ActivityBuffer {
       await this.counters.flush(this.#database);
     } catch (error) {
       this.#log.warn('activity.failed', 'writing counters of the statistics failed; will retry', {
+        cause: describeError(error).message,
+      });
+    }
+  }
+
+  async #flushProviders(): Promise<void> {
+    try {
+      await this.providers.flush(this.#database);
+    } catch (error) {
+      this.#log.warn('activity.failed', 'writing states of sign-in providers failed; will retry', {
         cause: describeError(error).message,
       });
     }

@@ -12,9 +12,12 @@ import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { type ProviderMetadata, readProviderMetadata, usedMembers } from '#protocol/oidc/provider-metadata.ts';
+import { discoveryError, type ProviderErrorCode } from './provider-errors.ts';
+import type { ProviderStates } from './provider-states.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface MetadataDeps {
+  readonly activity: { readonly providers: Pick<ProviderStates, 'failed'> };
   readonly database: Queryable;
   readonly outbound: Pick<OutboundHttp, 'call'>;
   readonly clock: Clock;
@@ -79,8 +82,8 @@ export class UpstreamMetadata {
     const stored = row?.metadata == null ? undefined : read(provider, row.metadata);
     const age = clock.now() - (row?.fetched_at ?? Number.NEGATIVE_INFINITY);
     if (stored?.ok === true && age < FRESH_MS) return this.#keep(provider, stored.metadata, IN_MEMORY_MS);
-    const fetched = await refreshMetadata(this.#deps, provider);
-    if (fetched !== undefined) return this.#keep(provider, fetched, IN_MEMORY_MS);
+    const fetched = await fetchMetadata(this.#deps, provider);
+    if (fetched.ok) return this.#keep(provider, fetched.metadata, IN_MEMORY_MS);
     return this.#keep(provider, stored?.ok === true && age < MAX_AGE_MS ? stored.metadata : undefined, RETRY_MS);
   }
 
@@ -90,37 +93,47 @@ export class UpstreamMetadata {
   }
 }
 
-/** Fetches and shares a provider's metadata. Returns undefined and logs the reason if it is unusable. */
-export async function refreshMetadata(
-  { database, outbound, clock, log }: MetadataDeps,
+export type FetchedMetadata =
+  | { readonly ok: true; readonly metadata: ProviderMetadata }
+  /** `busy`: not requested, because of a limit of this service. */
+  | { readonly ok: false; readonly code: ProviderErrorCode | 'busy' };
+
+/** Fetches and shares a provider's metadata. Logs and remembers why it is unusable. */
+export async function fetchMetadata(
+  { activity, database, outbound, clock, log }: MetadataDeps,
   provider: UpstreamProvider,
-): Promise<ProviderMetadata | undefined> {
+): Promise<FetchedMetadata> {
   const response = await outbound.call(discoveryAddress(provider), {
     server: `upstream:${provider.id}`,
     method: 'GET',
     headers: { accept: 'application/json' },
   });
-  const fail = (problem: string): undefined => {
+  const fail = (problem: string, code: ProviderErrorCode | undefined): FetchedMetadata => {
     log.warn('upstream.failed', 'metadata of a sign-in provider unavailable or invalid', {
       provider: provider.id,
       problem,
     });
+    if (code === undefined) return { ok: false, code: 'busy' };
+    activity.providers.failed(provider.id, code, clock.now());
+    return { ok: false, code };
   };
-  if (!response.ok) return fail(`no response: ${response.reason}`);
-  if (response.status !== 200) return fail(`status ${response.status}`);
+  if (!response.ok) return fail(`no response: ${response.reason}`, discoveryError(response));
+  if (response.status !== 200) return fail(`status ${response.status}`, 'discovery_wrong_status');
   const document = jsonOf(response.body);
   const outcome = read(provider, document);
-  if (!outcome.ok) return fail(outcome.problem);
+  if (!outcome.ok) {
+    return fail(outcome.problem, outcome.isOtherIssuer === true ? 'discovery_wrong_issuer' : 'discovery_invalid');
+  }
   await database.execute(storeMetadata, {
     id: toUuid(provider.id),
     metadata: JSON.stringify(typeof document === 'object' && document !== null ? usedMembers(document) : {}),
     now: new Date(clock.now()),
   });
-  return outcome.metadata;
+  return outcome;
 }
 
 /** Returns the configured metadata; undefined if discovery is used. */
-function configuredMetadata(provider: UpstreamProvider): ProviderMetadata | undefined {
+export function configuredMetadata(provider: UpstreamProvider): ProviderMetadata | undefined {
   const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, issuer, discoveryMode } = provider;
   if (discoveryMode !== 'disabled' || authorizationEndpoint === undefined || tokenEndpoint === undefined) {
     return undefined;

@@ -13,11 +13,14 @@ import type { CompactJws } from '#protocol/jose/compact-jws.ts';
 import { idTokenProblem, issuedForUsProblem } from '#protocol/oidc/id-token-checks.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
 import { type CredentialDeps, credentialsFor } from './client-credentials.ts';
+import type { ProviderErrorCode } from './provider-errors.ts';
+import type { ProviderStates } from './provider-states.ts';
 import type { AuthorizationSecrets } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 import { verifySignature } from './verify-signature.ts';
 
 export interface AskDeps extends CredentialDeps {
+  readonly activity: { readonly providers: Pick<ProviderStates, 'failed'> };
   readonly outbound: Pick<OutboundHttp, 'call'>;
   readonly upstream: { readonly keys: PublishedKeys };
   readonly log: Log;
@@ -41,6 +44,8 @@ export interface ProvidedClaims {
 /** Limit for tokens and userinfo. Users in thousands of groups exist. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
+/** Reasons for requests that were not sent, which say nothing about the provider. */
+const OWN_LIMITS: ReadonlySet<string> = new Set(['busy', 'resting']);
 
 /** Returns the claims. Returns undefined and logs the reason if the provider's response is invalid. */
 export async function requestClaims(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
@@ -57,12 +62,21 @@ export async function requestClaims(deps: AskDeps, question: Question): Promise<
       provider: question.provider.id,
       problem: error.message,
     });
+    if (error.code !== undefined) deps.activity.providers.failed(question.provider.id, error.code, deps.clock.now());
     return undefined;
   }
 }
 
 /** Describes a problem for the log. Contains only error texts of the provider's response. */
-class Unusable extends Error {}
+class Unusable extends Error {
+  /** What administrators see. Undefined for what every visitor can cause, for example with a made-up code. */
+  readonly code: ProviderErrorCode | undefined;
+
+  constructor(problem: string, code?: ProviderErrorCode) {
+    super(problem);
+    this.code = code;
+  }
+}
 
 interface Tokens {
   readonly accessToken: string | undefined;
@@ -82,15 +96,22 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
     body: form.toString(),
   });
-  if (!response.ok) throw new Unusable(`token endpoint: no response: ${response.reason}`);
+  if (!response.ok) {
+    throw new Unusable(
+      `token endpoint: no response: ${response.reason}`,
+      OWN_LIMITS.has(response.reason) ? undefined : 'token_unavailable',
+    );
+  }
   const body = objectOf(response.body);
   if (response.status !== 200 || body?.['error'] !== undefined) {
-    throw new Unusable(`token endpoint: status ${response.status}${errorOf(body)}`);
+    throw new Unusable(`token endpoint: status ${response.status}${errorOf(body)}`, refusalCode(response.status, body));
   }
-  if (body === undefined) throw new Unusable('token endpoint: the response is not a JSON object');
+  if (body === undefined) throw new Unusable('token endpoint: the response is not a JSON object', 'token_invalid');
   const { access_token: accessToken, id_token: idToken } = body;
-  if (accessToken !== undefined && !isToken(accessToken)) throw new Unusable('token endpoint: invalid access_token');
-  if (idToken !== undefined && !isToken(idToken)) throw new Unusable('token endpoint: invalid id_token');
+  if (accessToken !== undefined && !isToken(accessToken))
+    throw new Unusable('token endpoint: invalid access_token', 'token_invalid');
+  if (idToken !== undefined && !isToken(idToken))
+    throw new Unusable('token endpoint: invalid id_token', 'token_invalid');
   return { accessToken, idToken };
 }
 
@@ -104,7 +125,7 @@ async function sentCredentials(deps: AskDeps, provider: UpstreamProvider, metada
   try {
     return await credentialsFor(deps, provider, metadata);
   } catch (error) {
-    throw new Unusable(`client authentication: ${describeError(error).message}`);
+    throw new Unusable(`client authentication: ${describeError(error).message}`, 'client_rejected');
   }
 }
 
@@ -112,7 +133,7 @@ async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): 
   const { provider, metadata, secrets, code } = question;
   // An ID token that was not requested has no nonce, so it proves nothing.
   if (!asksForIdToken(provider)) return {};
-  if (tokens.idToken === undefined) throw new Unusable('token endpoint: no id_token');
+  if (tokens.idToken === undefined) throw new Unusable('token endpoint: no id_token', 'token_invalid');
   const jws = await verifiedJws(
     deps,
     provider,
@@ -130,8 +151,10 @@ async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): 
     code,
     now: deps.clock.now(),
   });
-  if (problem !== undefined) throw new Unusable(`ID token: ${problem}`);
-  if (!isSubject(jws.claims['sub'])) throw new Unusable('ID token: invalid sub');
+  if (problem !== undefined) {
+    throw new Unusable(`ID token: ${problem}`, problem.includes('nonce') ? undefined : 'id_token_invalid');
+  }
+  if (!isSubject(jws.claims['sub'])) throw new Unusable('ID token: invalid sub', 'id_token_invalid');
   return jws.claims;
 }
 
@@ -145,8 +168,9 @@ async function fetchUserinfo(
   const { tokens, idTokenClaims, until } = known;
   const { accessToken } = tokens;
   if (!provider.fetchesUserinfo) return {};
-  if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: no endpoint in the provider metadata');
-  if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
+  if (metadata.userinfoEndpoint === undefined)
+    throw new Unusable('userinfo: no endpoint in the provider metadata', 'userinfo_failed');
+  if (accessToken === undefined) throw new Unusable('token endpoint: no access_token', 'token_invalid');
   const response = await deps.outbound.call(metadata.userinfoEndpoint, {
     ...boundsOf(provider, until),
     method: 'GET',
@@ -157,17 +181,23 @@ async function fetchUserinfo(
       'user-agent': 'Latchkey',
     },
   });
-  if (!response.ok) throw new Unusable(`userinfo: no response: ${response.reason}`);
-  if (response.status !== 200) throw new Unusable(`userinfo: status ${response.status}`);
+  if (!response.ok) {
+    throw new Unusable(
+      `userinfo: no response: ${response.reason}`,
+      OWN_LIMITS.has(response.reason) ? undefined : 'userinfo_failed',
+    );
+  }
+  if (response.status !== 200) throw new Unusable(`userinfo: status ${response.status}`, 'userinfo_failed');
   const claims =
     provider.userinfoAlg === undefined
       ? objectOf(response.body)
       : await signedUserinfo(deps, question, provider.userinfoAlg, response.body.toString('latin1'));
-  if (claims === undefined) throw new Unusable('userinfo: the response is not a JSON object');
+  if (claims === undefined) throw new Unusable('userinfo: the response is not a JSON object', 'userinfo_failed');
   // 5.3.2: a substituted access token would return the claims of another user.
   const { sub } = idTokenClaims;
-  if (sub !== undefined && claims['sub'] === undefined) throw new Unusable('userinfo: no sub');
-  if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: sub differs from the ID token');
+  if (sub !== undefined && claims['sub'] === undefined) throw new Unusable('userinfo: no sub', 'userinfo_failed');
+  if (sub !== undefined && claims['sub'] !== sub)
+    throw new Unusable('userinfo: sub differs from the ID token', 'userinfo_failed');
   return claims;
 }
 
@@ -182,7 +212,7 @@ async function signedUserinfo(
   // The `iat` claim is optional here.
   const timed = { iat: deps.clock.now() / 1000, ...claims };
   const problem = issuedForUsProblem(timed, { issuer, clientId: provider.clientId, now: deps.clock.now() });
-  if (problem !== undefined) throw new Unusable(`userinfo: ${problem}`);
+  if (problem !== undefined) throw new Unusable(`userinfo: ${problem}`, 'userinfo_failed');
   return claims;
 }
 
@@ -194,8 +224,18 @@ async function verifiedJws(
   kind: string,
 ): Promise<CompactJws> {
   const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_RESPONSE_BYTES });
-  if (!verified.ok) throw new Unusable(`${kind}: ${verified.problem}`);
+  if (!verified.ok) {
+    const code = kind === 'userinfo' ? 'userinfo_failed' : 'id_token_invalid';
+    throw new Unusable(`${kind}: ${verified.problem}`, verified.areKeysUnavailable ? 'keys_unreachable' : code);
+  }
   return verified.jws;
+}
+
+/** The provider rejects this service, or has a problem. Other errors may be due to the code of the visitor. */
+function refusalCode(status: number, body: Claims | undefined): ProviderErrorCode | undefined {
+  const error = body?.['error'];
+  if (status === 401 || error === 'invalid_client' || error === 'unauthorized_client') return 'client_rejected';
+  return status >= 500 ? 'token_unavailable' : undefined;
 }
 
 const MAX_SUBJECT_CHARACTERS = 255;

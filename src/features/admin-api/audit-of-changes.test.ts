@@ -282,6 +282,7 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     const id = await managedClient();
     return { path: `oauth2-clients/${id}/test`, target: id };
   },
+  checkUpstreamOAuthProvider: async () => ({ path: `upstream-oauth-providers/${PROVIDER}/check`, target: PROVIDER }),
   disableOAuth2Client: async () => {
     const id = await managedClient();
     return { path: `oauth2-clients/${id}/disable`, target: id, changed: ['disabled_at'] };

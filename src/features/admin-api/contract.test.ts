@@ -540,6 +540,6 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDe
   listOAuth2Clients getOAuth2Client deleteOAuth2Client createOAuth2Client updateOAuth2Client rotateOAuth2ClientSecret
   disableOAuth2Client enableOAuth2Client connectOAuth2Client testOAuth2Client listClientPresets getClientPreset
   listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
-  deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider setPolicyData getLatestPolicyData
+  deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider checkUpstreamOAuthProvider setPolicyData getLatestPolicyData
   listGroups getGroup createGroup updateGroup deleteGroup listGroupUsers addGroupUsers addGroupUser removeGroupUser
   getPolicyData listAuditEvents getAuditEvent getStatisticsOverview getStatisticsSeries listJobs getJob retryJob cancelJob`;

@@ -100,6 +100,7 @@ async function takeResponse(
   const groups = groupsOf(deps, provider, response);
   const completion = { id: entry.id, provider, subject, accountName, groups, answer: response };
   const linkId = await completeAuthorization(deps, completion);
+  deps.activity.providers.succeeded(provider.id, clock.now());
   rememberEntry(context, config.protocolName, clock.now(), { ...entry, linkId });
   return { result: 'success', response: redirect(urls.upstreamLink(linkId)) };
 }

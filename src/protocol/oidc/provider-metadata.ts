@@ -27,7 +27,7 @@ export interface MetadataOverrides {
 export type MetadataOutcome =
   | { readonly ok: true; readonly metadata: ProviderMetadata }
   /** Description of the problem, for the log. */
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly isOtherIssuer?: true };
 
 const MAX_URL_CHARACTERS = 2048;
 
@@ -45,7 +45,9 @@ export function readProviderMetadata(
   const members = new Map<string, unknown>(Object.entries(document));
   const issuer = members.get('issuer');
   if (typeof issuer !== 'string') return wrong('missing issuer');
-  if (isStrict && issuer !== overrides.issuer) return wrong('issuer does not match');
+  if (isStrict && issuer !== overrides.issuer) {
+    return { ok: false, problem: 'issuer does not match', isOtherIssuer: true };
+  }
   const published = (name: string): string | undefined => {
     const value = members.get(name);
     return typeof value === 'string' ? value : undefined;

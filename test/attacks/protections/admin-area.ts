@@ -4,6 +4,7 @@ const TEST = 'test/attacks/admin-area.test.ts';
 const FEATURE_TEST = 'src/features/admin-area/admin-area.test.ts';
 
 const CLIENT_TEST = 'src/features/admin-api/client-connections.test.ts';
+const PROVIDER_CHECK = 'src/features/admin-api/upstream-providers.test.ts';
 
 export const ADMIN_AREA: readonly Protection[] = [
   {
@@ -94,6 +95,54 @@ export const ADMIN_AREA: readonly Protection[] = [
     removals: [{ text: 'await takeTest(call);' }],
     test: CLIENT_TEST,
     testName: 'is limited to ten a minute for each administrator (S-195)',
+  },
+  {
+    name: 'provider-check-limit',
+    what: 'an administrator and a provider have ten checks a minute',
+    attack: 195,
+    removals: [{ text: 'await takeCheck(call, provider);' }],
+    test: PROVIDER_CHECK,
+    testName: 'is limited to ten a minute for each administrator and each provider (S-195)',
+  },
+  {
+    name: 'provider-check-limit-of-provider',
+    what: 'several administrators together check a provider ten times a minute',
+    attack: 195,
+    removals: [
+      {
+        text: '`admin:${administrator(call.caller)}`, `provider:${id}`',
+        instead: '`admin:${administrator(call.caller)}`',
+      },
+    ],
+    test: PROVIDER_CHECK,
+    testName: 'is limited to ten a minute for each administrator and each provider (S-195)',
+  },
+  {
+    name: 'provider-check-redirects',
+    what: 'requests for keys of a provider follow no redirect to another server',
+    attack: 195,
+    removals: [
+      {
+        text: 'needsKeys(provider) ? await fetchProviderKeys(deps, provider, metadata) : undefined',
+        instead: 'metadata.jwksUri !== undefined ? void (await fetch(metadata.jwksUri)) : undefined',
+      },
+    ],
+    test: PROVIDER_CHECK,
+    testName: 'follows no redirect of the provider (S-195)',
+  },
+  {
+    name: 'provider-check-enabled',
+    what: 'only enabled providers are requested',
+    attack: 195,
+    removals: [
+      {
+        text: 'const provider = core.upstream.providers.find(fromUuid(id));\n      if (provider === undefined) throw',
+        instead:
+          'const provider = core.config.upstreamOauth2.providers.find((one) => one.id === fromUuid(id));\n      if (provider === undefined) throw',
+      },
+    ],
+    test: PROVIDER_CHECK,
+    testName: 'requests nothing of a provider that is disabled, absent or without documents (S-195)',
   },
   {
     name: 'builtin-name',

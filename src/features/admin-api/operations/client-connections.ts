@@ -4,12 +4,10 @@ import { Urls } from '#browser/urls.ts';
 import type { ClientDetailsRecord } from '#domain/administration/client-listing.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type ClientFinding, FINDING_CODES, testClient } from '#domain/clients/test-client.ts';
-import { takeTokens } from '#domain/limits/rate-limits.ts';
-import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
-import type { AdminCaller } from '../definition/caller.ts';
+import { administrator, takeForCheck } from '../definition/check-limits.ts';
 import { type Resource, single } from '../definition/documents.ts';
 import {
   type AdminCall,
@@ -159,16 +157,7 @@ export const clientConnectionOperations: readonly Operation[] = [
 ];
 
 /** @throws LatchkeyError `rate_limited` */
-async function takeTest({ core, caller }: AdminCall): Promise<void> {
-  const bucket = { key: `client-test:admin:${administrator(caller)}`, limiter: TESTS_PER_MINUTE };
-  const taken = await takeTokens(core.database, core.clock, [bucket]);
-  if (taken.ok) return;
-  throw new LatchkeyError('rate_limited', {
-    description: 'Too many clients were tested. Retry later.',
-    retryAfterSeconds: taken.retryAfterSeconds,
-  });
-}
-
-function administrator({ user, clientId }: AdminCaller): string {
-  return user?.id ?? clientId ?? 'unknown';
+async function takeTest(call: AdminCall): Promise<void> {
+  const bucket = { key: `client-test:admin:${administrator(call.caller)}`, limiter: TESTS_PER_MINUTE };
+  await takeForCheck(call, [bucket], 'Too many clients were tested. Retry later.');
 }

@@ -1,6 +1,7 @@
 /** Upstream providers, defined by the configuration, and accounts' identities there (operations 4.10). */
 import { z } from 'zod';
 import {
+  MAX_COUNTED_LINKS,
   type UpstreamLinkRecord,
   type UpstreamProviderRecord,
   upstreamLinks,
@@ -8,14 +9,21 @@ import {
 } from '#domain/administration/upstream-listings.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { type AddLinkOutcome, addLink } from '#domain/upstream/add-link.ts';
+import { checkProvider } from '#domain/upstream/check-provider.ts';
 import { deleteLink } from '#domain/upstream/delete-link.ts';
+import { lastErrorOf, PROVIDER_ERROR_CODES } from '#domain/upstream/provider-errors.ts';
+import { needsKeys } from '#domain/upstream/provider-keys.ts';
+import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { UpstreamLinkId } from '#vocabulary/ids.ts';
 import { actorOf } from '../definition/caller.ts';
+import { administrator, takeForCheck } from '../definition/check-limits.ts';
 import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
 import { EXAMPLE_ID, filter, flag, text, ulid } from '../definition/fields.ts';
 import {
+  type AdminCall,
   actionOperation,
   change,
   getOperation,
@@ -38,19 +46,27 @@ const LINK: Resource<UpstreamLinkRecord> = {
     provider_id: z.string().describe('The provider.'),
     subject: z.string().describe('Identifier of the user at the provider: the claim `sub`.'),
     user_id: z.string().nullable().describe('Linked account; null: not linked yet.'),
+    username: z.string().nullable().describe('Username of the linked account.'),
     human_account_name: z
       .string()
       .nullable()
       .describe('Display name, from the provider or the administrator who added it.'),
   }),
-  attributesOf: ({ created_at, provider_id, subject, user_id, human_account_name }) => ({
+  attributesOf: ({ created_at, provider_id, subject, user_id, username, human_account_name }) => ({
     created_at: time(created_at),
     provider_id: fromUuid(provider_id),
     subject,
     user_id: idOrNull(user_id),
+    username,
     human_account_name,
   }),
 };
+
+const STATES = ['working', 'failing', 'unknown', 'disabled', 'removed'] as const;
+
+/** For each administrator, and for each provider. */
+const CHECKS_PER_MINUTE = { burst: 10, perSecond: 10 / 60 };
+const BUSY_SECONDS = 10;
 
 const PROVIDER: Resource<UpstreamProviderRecord> = {
   type: 'upstream-oauth-provider',
@@ -63,9 +79,62 @@ const PROVIDER: Resource<UpstreamProviderRecord> = {
     created_at: z.iso.datetime().describe('When it was first seen in the configuration.'),
     disabled_at: z.iso.datetime().nullable().describe('When it was disabled; null: enabled.'),
     registration_token_required: z.boolean().describe('Whether registration through it requires a registration token.'),
+    state: z
+      .enum(STATES)
+      .describe(
+        '`working`: what was done last succeeded. `failing`: see `last_error`. `unknown`: not used yet. `disabled`: by ' +
+          'the configuration. `removed`: no longer configured, but its identities are kept.',
+      ),
+    linked_users: z
+      .int()
+      .min(0)
+      .max(MAX_COUNTED_LINKS)
+      .describe(`Identities there that are linked to an account; counting stops at ${MAX_COUNTED_LINKS}.`),
+    discovery: z
+      .object({
+        url: z.string().nullable().describe('URL of the discovery document; null: not used.'),
+        fetched_at: z.iso.datetime().nullable().describe('When it was last fetched successfully; null: never.'),
+      })
+      .describe('Discovery of the endpoints.'),
+    keys: z
+      .object({
+        needed: z.boolean().describe('Whether signatures of the provider are verified with keys that it publishes.'),
+        fetched_at: z.iso.datetime().nullable().describe('When they were last fetched successfully; null: never.'),
+        types: z
+          .array(
+            z
+              .object({
+                type: z.string().describe('Type and size.'),
+                count: z.int().min(1).describe('Number of usable keys of this type.'),
+              })
+              .describe('Keys of one type.'),
+          )
+          .describe('Types of the keys.'),
+      })
+      .describe('Public keys of the provider, as they were fetched to check it. Sign-ins fetch newer ones as needed.'),
+    last_success_at: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'When a user last came back from the provider with a valid response, up to a minute late; null: never.',
+      ),
+    last_error: z
+      .object({
+        code: z
+          .string()
+          .describe(`What failed, one of ${PROVIDER_ERROR_CODES.map((code) => `\`${code}\``).join(', ')}.`),
+        at: z.iso.datetime().describe('When it failed last.'),
+        message: z.string().describe('What failed, in English.'),
+        remedy: z.string().describe('What to do about it, in English.'),
+        is_current: z.boolean().describe('Whether it has not succeeded since; for a sign-in, within the last day.'),
+      })
+      .nullable()
+      .describe('Last error; null: none was recorded. Errors that any visitor can cause are not recorded.'),
   }),
-  attributesOf: ({ id, issuer, human_name, created_at, disabled_at }, { config }) => {
+  attributesOf: (record, { config, clock }) => {
+    const { id, issuer, human_name, created_at, disabled_at, linked_users, last_success_at } = record;
     const configured = config.upstreamOauth2.providers.find((provider) => provider.id === fromUuid(id));
+    const error = lastErrorOf(record, clock.now());
     return {
       issuer,
       human_name,
@@ -73,9 +142,49 @@ const PROVIDER: Resource<UpstreamProviderRecord> = {
       created_at: time(created_at),
       disabled_at: timeOrNull(disabled_at),
       registration_token_required: configured?.isRegistrationTokenRequired ?? false,
+      state: stateOf(record, configured, error?.isCurrent === true),
+      linked_users,
+      discovery: {
+        url: configured === undefined || configured.discoveryMode === 'disabled' ? null : discoveryAddress(configured),
+        fetched_at: timeOrNull(record.metadata_fetched_at),
+      },
+      keys: {
+        needed: configured !== undefined && needsKeys(configured),
+        fetched_at: timeOrNull(record.keys_fetched_at),
+        types: countedTypes(record.key_types ?? []),
+      },
+      last_success_at: timeOrNull(last_success_at),
+      last_error:
+        error === undefined
+          ? null
+          : {
+              code: error.code,
+              at: time(error.at),
+              message: error.message,
+              remedy: error.remedy,
+              is_current: error.isCurrent,
+            },
     };
   },
 };
+
+function stateOf(
+  { metadata_fetched_at, keys_fetched_at, last_success_at }: UpstreamProviderRecord,
+  configured: UpstreamProvider | undefined,
+  isFailing: boolean,
+): (typeof STATES)[number] {
+  if (configured === undefined) return 'removed';
+  if (!configured.isEnabled) return 'disabled';
+  if (isFailing) return 'failing';
+  return metadata_fetched_at === null && keys_fetched_at === null && last_success_at === null ? 'unknown' : 'working';
+}
+
+/** @param types in order */
+function countedTypes(types: readonly string[]) {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].map(([type, count]) => ({ type, count }));
+}
 
 const linkBody = z.strictObject({
   user_id: ulid().describe('Account to link it to.'),
@@ -102,12 +211,14 @@ export const upstreamOperations: readonly Operation[] = [
         'Identities with exactly this display name (case-sensitive).',
         'maren@login.example',
       ),
+      linked: filter(flag(), 'Identities with (`true`) or without (`false`) an account.'),
     }),
     select: (values) => ({
       user: values.user,
       provider: values.provider,
       subject: values.subject,
       accountName: values['human-account-name'],
+      isLinked: values.linked,
     }),
     check: async ({ core }, { user, provider }) => {
       if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
@@ -204,7 +315,42 @@ export const upstreamOperations: readonly Operation[] = [
     description: 'Returns a provider by its ID.',
     ...PROVIDERS,
   }),
+  actionOperation({
+    id: 'checkUpstreamOAuthProvider',
+    action: 'check',
+    summary: 'Checks a sign-in provider',
+    description:
+      'Fetches the discovery document and the keys of an enabled provider, as a sign-in would, and returns the ' +
+      'provider with the result. A failed check has status 200 too; `last_error` says what failed. The same happens ' +
+      'every 15 minutes on its own. An administrator may run 10 checks a minute, and each provider is checked 10 times ' +
+      'a minute at most.',
+    ...PROVIDERS,
+    errors: ['provider_disabled', 'rate_limited', 'temporarily_unavailable'],
+    run: async (call, { id }, action) => {
+      const { core } = call;
+      const provider = core.upstream.providers.find(fromUuid(id));
+      if (provider === undefined) throw new LatchkeyError('provider_disabled');
+      await takeCheck(call, provider);
+      // Recorded first, so that nothing is requested without an event.
+      await change(call, action, async () => {});
+      if ((await checkProvider(core, provider)) === 'busy') {
+        throw new LatchkeyError('temporarily_unavailable', {
+          description: 'The service makes too many requests to the provider right now. Retry later.',
+          retryAfterSeconds: BUSY_SECONDS,
+        });
+      }
+    },
+  }),
 ];
+
+/** @throws LatchkeyError `rate_limited` */
+async function takeCheck(call: AdminCall, { id }: UpstreamProvider): Promise<void> {
+  const buckets = [`admin:${administrator(call.caller)}`, `provider:${id}`].map((owner) => ({
+    key: `provider-check:${owner}`,
+    limiter: CHECKS_PER_MINUTE,
+  }));
+  await takeForCheck(call, buckets, 'Too many providers were checked. Retry later.');
+}
 
 function linkRefusal(reason: Extract<AddLinkOutcome, { ok: false }>['reason']): LatchkeyError {
   switch (reason) {
