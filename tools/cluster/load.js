@@ -24,6 +24,8 @@ export class Load {
   faults = [];
   /** Requests by outcome. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
+  /** What the last failed sign-in ended on. */
+  lastFailure = '';
   /** Duration of the slowest request with a response, except the pages of a sign-in. */
   slowestMs = 0;
   #sessions = [];
@@ -63,7 +65,8 @@ export class Load {
     const query = new URLSearchParams({
       ...{ client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
     });
-    await browser.open(`/authorize?${query}`);
+    const { status, text } = await browser.open(`/authorize?${query}`);
+    if (status !== 200) throw new Error(`${status} in place of the sign-in page: ${text}`);
     await browser.submit({ username: USERNAME, password: PASSWORD });
     const page = await browser.follow();
     const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
@@ -152,7 +155,8 @@ export class Load {
       await this.signIn();
       this.counts.signIns += 1;
       return true;
-    } catch {
+    } catch (error) {
+      this.lastFailure = String(error);
       this.counts.failedSignIns += 1;
       // Pages during the outage have no form, and cut connections throw: the next attempt starts from the first page.
       return false;

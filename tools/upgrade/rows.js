@@ -47,6 +47,37 @@ export async function fillRows(server, counts, { say, expired = 0 }) {
   }
 }
 
+/** Groups that the accounts of `fillAdministration` are in. */
+const GROUPS = 500;
+/** Events of each account. */
+const EVENTS = 5;
+
+/**
+ * Adds the groups of the accounts that `fillRows` inserted, and the events of their sign-ins.
+ * @param {{ host: string, port: number, user: string, database: string }} server
+ * @param {number} users how many there are
+ */
+export async function fillAdministration(server, users, { say }) {
+  const client = await connectForFilling(server);
+  try {
+    await client.query(
+      `update users set groups = array['group-' || abs(hashtext(username) % ${GROUPS})] where username like 'person-%'`,
+    );
+    await client.query(
+      `insert into audit_events (id, kind, user_id, client_id, ip, user_agent, detail, created_at)
+       select gen_random_uuid(), (array['login', 'login_failed', 'session_started'])[1 + n % 3], u.id, ${CLIENT},
+              inet '10.0.0.0' + (hashtext(u.username) & 65535), 'Mozilla/5.0', jsonb_build_object('method', 'password'),
+              u.created_at + n * interval '1 minute'
+         from users u, generate_series(1, ${EVENTS}) n where u.username like 'person-%'`,
+    );
+    await client.query('vacuum analyze users, audit_events');
+    await client.query('checkpoint');
+    say(`groups of ${users} accounts, and ${users * EVENTS} events`);
+  } finally {
+    await client.end();
+  }
+}
+
 const TABLES = ['users', 'user_sessions', 'oauth2_sessions', 'compat_sessions', 'oauth2_access_tokens'];
 const SHARES = [0.1, 0.2, 0.2, 0.2, 0.3];
 const DAY_MS = 86_400_000;
