@@ -14,7 +14,7 @@ const NOT_FOR_REQUESTS = [
   'src/cli/',
   'src/app/',
   'src/config/',
-  'src/domain/import/synapse/',
+  'src/domain/import/',
   'src/platform/config/',
   'src/platform/embedded-postgres/',
   'src/platform/postgres/dump/',

@@ -1,27 +1,32 @@
 /** `latchkey import check` and `latchkey import migrate`, from a Synapse on PostgreSQL (operations 3.9). */
-import { DatabaseError } from 'pg';
 import { type Foundation, openFoundation } from '#app/service/foundation.ts';
 import { syncDeps } from '#app/service/sync-deps.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
+import type { Finding } from '#domain/import/finding.ts';
 import { isImportIncomplete, markIncompleteImport } from '#domain/import/incomplete-import.ts';
-import type { Finding } from '#domain/import/synapse/finding.ts';
+import { ImportSource, type SourceKind } from '#domain/import/source.ts';
 import { findingsOfData, hasPasswords, type SkippedKind } from '#domain/import/synapse/findings-of-data.ts';
-import { type EntityProgress, type ImportPlan, importEverything } from '#domain/import/synapse/import-everything.ts';
-import { SynapseSource } from '#domain/import/synapse/source.ts';
-import { ImportTarget } from '#domain/import/synapse/target.ts';
+import { type ImportPlan, importEverything } from '#domain/import/synapse/import-everything.ts';
+import { SYNAPSE_IMPORT_TABLES } from '#domain/import/synapse/synapse-target.ts';
+import { ImportTarget } from '#domain/import/target.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { ExitCode } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
-import { ConnectionLost, readFailure, reasonOf } from '#platform/postgres/failures.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { findingsOfSettings } from './import/findings-of-settings.ts';
-import { ImportReport, resultsText } from './import/report.ts';
+import {
+  bySeverity,
+  findingsText,
+  ImportReport,
+  printResults,
+  TARGET_NOT_EMPTY,
+  toCallersError,
+} from './import/report.ts';
 import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
-import { visible } from './visible-text.ts';
 
 export interface ImportOptions {
   readonly synapseConfig: readonly string[];
@@ -30,11 +35,16 @@ export interface ImportOptions {
   readonly skip: readonly SkippedKind[];
 }
 
+const SYNAPSE: SourceKind = {
+  expected: 'Synapse 1.136 or later',
+  advice: 'Set --synapse-database-uri to the right database, or update Synapse and start it once.',
+};
+
 /** Context of both commands. */
 interface Opened {
   readonly foundation: Foundation;
   readonly synapse: SynapseConfiguration;
-  readonly source: SynapseSource;
+  readonly source: ImportSource;
 }
 
 /**
@@ -71,7 +81,7 @@ export async function migrateFromSynapse(
     const findings = await io.signals.race(findAll(opened, command));
     io.stderr(findingsText(findings.filter(({ severity }) => severity === 'error' || !options.isQuiet)));
     if (findings.some(({ severity }) => severity === 'error')) {
-      if (options.isJson) printResults([], findings, command, options, io);
+      if (options.isJson) printResults([], findings, command.dryRun, options, io);
       return ExitCode.doctorFails;
     }
 
@@ -84,6 +94,7 @@ export async function migrateFromSynapse(
     };
     const target = new ImportTarget(
       await connect({ connection: directConnection, applicationName: `latchkey:${process.pid}` }),
+      SYNAPSE_IMPORT_TABLES,
     );
     const report = new ImportReport(io, systemClock);
     try {
@@ -99,7 +110,7 @@ export async function migrateFromSynapse(
           plan,
         ),
       );
-      printResults(results, findings, command, options, io);
+      printResults(results, findings, command.dryRun, options, io);
       return ExitCode.ok;
     } catch (error) {
       throw toCallersError(error);
@@ -108,38 +119,6 @@ export async function migrateFromSynapse(
       target.close();
     }
   });
-}
-
-/**
- * Database errors are the operator's to fix: the data violates a constraint here, or the server lacks space or time.
- */
-function toCallersError(error: unknown): unknown {
-  const isLost = isConnectionLost(error);
-  if (!isLost && !(error instanceof DatabaseError)) return error;
-  const what = isLost ? 'a database connection was lost' : reasonOf(error);
-  return new ExitError(
-    isLost ? ExitCode.unavailable : ExitCode.failure,
-    `the import failed and was rolled back: ${what}. Fix the problem and retry. ` +
-      'Until then, the service does not start on this database, which is marked import-incomplete.',
-    { cause: error },
-  );
-}
-
-function isConnectionLost(error: unknown): boolean {
-  const isEnded = error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message);
-  return isEnded || readFailure('import', error, undefined) instanceof ConnectionLost;
-}
-
-function printResults(
-  results: readonly EntityProgress[],
-  findings: readonly Finding[],
-  { dryRun }: MigrateOptions,
-  { isJson }: CommandOptions,
-  io: CommandIo,
-): void {
-  const entities = results.map(({ entity, done, skipped }) => ({ entity, done, skipped }));
-  const document = { dry_run: dryRun, entities, ...bySeverity(findings) };
-  io.stdout(isJson ? `${JSON.stringify(document)}\n` : resultsText(results, dryRun));
 }
 
 async function withBoth(
@@ -156,7 +135,7 @@ async function withBoth(
     mayBeIncomplete: true,
   });
   try {
-    const source = await SynapseSource.open(connection, foundation.openLog.log);
+    const source = await ImportSource.open(connection, SYNAPSE, foundation.openLog.log);
     try {
       return await work({ foundation, synapse, source });
     } finally {
@@ -184,27 +163,10 @@ async function findAll({ foundation, synapse, source }: Opened, command: ImportO
   ];
 }
 
-const TARGET_NOT_EMPTY: Finding = {
-  severity: 'error',
-  code: 'target_not_empty',
-  message: 'the database already contains accounts; import into a new database before any user registers',
-};
-
 function providersHere({ config }: Foundation): ReadonlyMap<string, string> {
   return new Map(
     config.upstreamOauth2.providers.flatMap(({ id, synapseIdpId }) =>
       synapseIdpId === undefined ? [] : [[synapseIdpId, toUuid(id)] as const],
     ),
   );
-}
-
-function bySeverity(findings: readonly Finding[]) {
-  const of = (wanted: Finding['severity']) => findings.filter(({ severity }) => severity === wanted);
-  return { errors: of('error'), warnings: of('warning') };
-}
-
-function findingsText(findings: readonly Finding[]): string {
-  return findings
-    .map(({ severity, code, message }) => `${severity.padEnd(7)}  ${code}: ${visible(message)}\n`)
-    .join('');
 }

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import type { Finding } from '#domain/import/synapse/finding.ts';
+import type { Finding } from '#domain/import/finding.ts';
 import { IMPORTED_SCHEME_VERSION } from '#domain/import/synapse/users.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 

@@ -1,9 +1,9 @@
 /** An import step for one kind of data, and its progress. */
-import type { ImportTarget } from './target.ts';
+import type { SynapseImportTarget } from './synapse-target.ts';
 
 /** What a step works with. */
 export interface ImportContext {
-  readonly target: ImportTarget;
+  readonly target: SynapseImportTarget;
   /** Suffix of every user ID in Synapse: `:example.org`. */
   readonly suffix: string;
   /** Start of the import, in milliseconds since the epoch. */

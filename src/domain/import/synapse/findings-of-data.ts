@@ -1,8 +1,8 @@
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { ID_PATTERN } from '#platform/base/ids.ts';
-import type { Finding } from './finding.ts';
-import type { SynapseSource } from './source.ts';
+import type { Finding } from '../finding.ts';
+import type { ImportSource } from '../source.ts';
 import { BCRYPT_PATTERN } from './users.ts';
 
 const EXAMPLES = 5;
@@ -29,7 +29,7 @@ export type SkippedKind = (typeof SKIPPED_KINDS)[number];
 const DELEGATED = 'oauth-delegated';
 
 /** Returns problems in a Synapse database that prevent an import or need work afterwards. */
-export async function findingsOfData(source: SynapseSource, rules: DataRules): Promise<readonly Finding[]> {
+export async function findingsOfData(source: ImportSource, rules: DataRules): Promise<readonly Finding[]> {
   return [
     ...(await findingsOfAccounts(source, rules)),
     ...(await findingsOfProviders(source, rules)),
@@ -41,14 +41,14 @@ export async function findingsOfData(source: SynapseSource, rules: DataRules): P
 }
 
 /** Returns whether any user has a password. */
-export async function hasPasswords(source: SynapseSource): Promise<boolean> {
+export async function hasPasswords(source: ImportSource): Promise<boolean> {
   const rows = await source.rows(
     `select 1 from users where password_hash <> '' and appservice_id is null and deactivated = 0 limit 1`,
   );
   return rows.length > 0;
 }
 
-async function findingsOfAccounts(source: SynapseSource, { serverName, skips }: DataRules): Promise<Finding[]> {
+async function findingsOfAccounts(source: ImportSource, { serverName, skips }: DataRules): Promise<Finding[]> {
   const [row] = await source.rows<{
     guests: number;
     unapproved: number;
@@ -94,7 +94,7 @@ async function findingsOfAccounts(source: SynapseSource, { serverName, skips }: 
 
 const OWN_LOCALPART = `substr(name, 2, length(name) - 1 - length($1::text))`;
 
-async function findingsOfNames(source: SynapseSource, { serverName, skips }: DataRules): Promise<Finding[]> {
+async function findingsOfNames(source: ImportSource, { serverName, skips }: DataRules): Promise<Finding[]> {
   const [row] = await source.rows<{ count: number; example: string | null }>(
     `select count(*)::integer as count, min(name) as example from users
       where appservice_id is null and right(name, length($1::text)) = $1::text and ${OWN_LOCALPART} ~* $2::text`,
@@ -112,7 +112,7 @@ async function findingsOfNames(source: SynapseSource, { serverName, skips }: Dat
   ];
 }
 
-async function findingsOfHashes(source: SynapseSource, { skips }: DataRules): Promise<Finding[]> {
+async function findingsOfHashes(source: ImportSource, { skips }: DataRules): Promise<Finding[]> {
   if (skips.has('foreign-hashes')) return [];
   const [row] = await source.rows<{ count: number; examples: string | null }>(
     `select count(*)::integer as count, (array_agg(name order by name))[1:${EXAMPLES}]::text as examples from users
@@ -130,7 +130,7 @@ async function findingsOfHashes(source: SynapseSource, { skips }: DataRules): Pr
 }
 
 /** Reads all addresses, because the findings depend on their content. */
-async function findingsOfEmails(source: SynapseSource, { skips }: DataRules): Promise<Finding[]> {
+async function findingsOfEmails(source: ImportSource, { skips }: DataRules): Promise<Finding[]> {
   if (skips.has('unusable-emails')) return [];
   const examples: string[] = [];
   let count = 0;
@@ -153,7 +153,7 @@ async function findingsOfEmails(source: SynapseSource, { skips }: DataRules): Pr
   ];
 }
 
-async function findingsOfProviders(source: SynapseSource, rules: DataRules): Promise<Finding[]> {
+async function findingsOfProviders(source: ImportSource, rules: DataRules): Promise<Finding[]> {
   const used = await source.rows<{ name: string; count: number }>(
     'select auth_provider as name, count(*)::integer as count from user_external_ids group by auth_provider order by 1',
   );
@@ -189,7 +189,7 @@ function findingOfProvider(name: string, count: number, rules: DataRules): Findi
   };
 }
 
-async function findingsOfThreepids(source: SynapseSource): Promise<Finding[]> {
+async function findingsOfThreepids(source: ImportSource): Promise<Finding[]> {
   const media = await source.rows<{ medium: string; count: number }>(
     `select medium, count(*)::integer as count from user_threepids where medium <> 'email' group by medium order by 1`,
   );

@@ -6,21 +6,22 @@
 
 import type { Clock } from '#platform/base/clock.ts';
 import { DELETE_INCOMPLETE_IMPORT } from '../incomplete-import.ts';
+import type { EntityProgress } from '../progress.ts';
+import type { ImportSource } from '../source.ts';
 import { devicesOfTokensStep, devicesStep } from './devices.ts';
 import type { EntityName, ImportContext, ImportStep, SkipReason } from './entity.ts';
-import type { SynapseSource } from './source.ts';
-import type { ImportTarget } from './target.ts';
+import { deleteFormerImport, type SynapseImportTarget } from './synapse-target.ts';
 import { thirdPartyIdsStep } from './third-party-ids.ts';
 import { accessTokensStep, refreshTokensStep } from './tokens.ts';
 import { upstreamLinksStep } from './upstream-links.ts';
 import { usersStep } from './users.ts';
 
 export interface ImportDeps {
-  readonly source: SynapseSource;
-  readonly target: ImportTarget;
+  readonly source: ImportSource;
+  readonly target: SynapseImportTarget;
   readonly clock: Clock;
   /** Called after each batch, and when the import continues with another kind of data. */
-  onProgress(progress: EntityProgress): void;
+  onProgress(progress: SynapseProgress): void;
   /** Awaited once no other process can write. */
   onBegun(): Promise<void>;
 }
@@ -36,18 +37,14 @@ export interface ImportPlan {
   readonly keeps: boolean;
 }
 
-export interface EntityProgress {
-  readonly entity: EntityName;
-  readonly done: number;
-  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
-  /** Number of source rows, as far as the server's statistics know it. */
-  readonly estimate: number | undefined;
-}
+export type SynapseProgress = EntityProgress<EntityName, SkipReason>;
 
 /** @returns the result for each kind of data, in the order of the import */
-export async function importEverything(deps: ImportDeps, plan: ImportPlan): Promise<readonly EntityProgress[]> {
+export async function importEverything(deps: ImportDeps, plan: ImportPlan): Promise<readonly SynapseProgress[]> {
   const { target, clock } = deps;
-  await target.begin(plan.empties);
+  await target.begin();
+  if (plan.empties) await deleteFormerImport(target);
+  else await target.requireNoUsers();
   await deps.onBegun();
   const context = { target, suffix: `:${plan.serverName}`, now: clock.now(), providers: plan.providers };
   const results = [
@@ -70,10 +67,10 @@ async function copy<Row extends object>(
   { source, onProgress }: ImportDeps,
   context: ImportContext,
   step: ImportStep<Row>,
-): Promise<EntityProgress> {
+): Promise<SynapseProgress> {
   const { entity } = step;
   const estimate = await estimatedRows(source, step.tables);
-  let progress: EntityProgress = { entity, done: 0, skipped: {}, estimate };
+  let progress: SynapseProgress = { entity, done: 0, skipped: {}, estimate };
   onProgress(progress);
   for await (const rows of source.batches<Row>(step.source)) {
     const { done, skipped } = await step.load(context, rows);
@@ -86,11 +83,11 @@ async function copy<Row extends object>(
   return progress;
 }
 
-function skippedFor({ skipped }: EntityProgress, reason: string): number {
+function skippedFor({ skipped }: SynapseProgress, reason: string): number {
   return Object.entries(skipped).find(([name]) => name === reason)?.[1] ?? 0;
 }
 
-async function estimatedRows(source: SynapseSource, tables: readonly string[]): Promise<number | undefined> {
+async function estimatedRows(source: ImportSource, tables: readonly string[]): Promise<number | undefined> {
   const rows = await source.rows<{ count: number }>(
     'select sum(greatest(reltuples, 0))::float8 as count from pg_class where oid = any($1::text[]::regclass[])',
     [tables],

@@ -15,36 +15,48 @@ type Reading<Row> = Promise<
   { readonly ok: true; readonly rows: readonly Row[] } | { readonly ok: false; readonly error: unknown }
 >;
 
-/**
- * A snapshot of a Synapse database: everything is read in one read-only transaction. A cursor reads rows one batch
- * ahead of the one being imported.
- */
-export class SynapseSource {
-  readonly #client: Client;
+/** Server whose database is read. */
+export interface SourceKind {
+  /** For messages, for example `Synapse 1.136 or later`. */
+  readonly expected: string;
+  /** What to do if a table or column is missing. */
+  readonly advice: string;
+}
 
-  private constructor(client: Client) {
+/**
+ * A snapshot of another server's database: everything is read in one read-only transaction. A cursor reads rows one
+ * batch ahead of the one being imported.
+ */
+export class ImportSource {
+  readonly #client: Client;
+  readonly #kind: SourceKind;
+
+  private constructor(client: Client, kind: SourceKind) {
     this.#client = client;
+    this.#kind = kind;
   }
 
   /** @throws ExitError 69 if the database is unreachable */
-  static async open(connection: ConnectionTarget, log: Log): Promise<SynapseSource> {
+  static async open(connection: ConnectionTarget, kind: SourceKind, log: Log): Promise<ImportSource> {
     const client = await connectWithRetries({ connection, applicationName: 'latchkey import' }, CONNECT_SECONDS, log);
     try {
-      await client.query(`begin isolation level repeatable read read only`);
+      // Refuses every write, even if a statement ended the transaction below.
+      await client.query('set default_transaction_read_only = on');
+      await client.query('begin isolation level repeatable read read only');
       await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`);
     } catch (error) {
       client.connection.stream.destroy();
       throw error;
     }
-    return new SynapseSource(client);
+    return new ImportSource(client, kind);
   }
 
-  /** @throws ExitError 1 if the database does not belong to a sufficiently new Synapse */
+  /** @throws ExitError 1 if the database does not have the expected tables */
   async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     try {
       return (await this.#client.query<Row>(text, [...values])).rows;
     } catch (error) {
-      throw toCallersError(error);
+      throw this.#toCallersError(error);
     }
   }
 
@@ -69,16 +81,12 @@ export class SynapseSource {
   close(): void {
     this.#client.connection.stream.destroy();
   }
-}
 
-function toCallersError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (!OTHER_SCHEMA.has(code)) return error;
-  const reason = error instanceof Error ? error.message : '';
-  return new ExitError(
-    ExitCode.failure,
-    `not a database of Synapse 1.136 or later (${reason}). ` +
-      'Set --synapse-database-uri to the right database, or update Synapse and start it once.',
-    { cause: error },
-  );
+  #toCallersError(error: unknown): unknown {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+    if (!OTHER_SCHEMA.has(code)) return error;
+    const reason = error instanceof Error ? error.message : '';
+    const { expected, advice } = this.#kind;
+    return new ExitError(ExitCode.failure, `not a database of ${expected} (${reason}). ${advice}`, { cause: error });
+  }
 }

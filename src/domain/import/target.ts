@@ -6,20 +6,6 @@ const LOCK = '4981033716550242907';
 const LOCK_TIMEOUT = '10s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Tables that an import fills. */
-const TABLES = [
-  'users',
-  'user_passwords',
-  'user_emails',
-  'user_unsupported_threepids',
-  'upstream_links',
-  'compat_sessions',
-  'compat_access_tokens',
-  'compat_refresh_tokens',
-] as const;
-
-export type ImportedTable = (typeof TABLES)[number];
-
 /** A constraint or index of a table. */
 interface Dependent {
   readonly table: string;
@@ -34,21 +20,25 @@ interface Dependent {
  * users, and a failure leaves nothing behind. Keys and indexes of a table are dropped before its rows are inserted and
  * recreated afterwards, which is several times faster.
  */
-export class ImportTarget {
+export class ImportTarget<Table extends string = string> {
   readonly #client: Client;
+  readonly #tables: readonly Table[];
   #dropped: readonly Dependent[] = [];
 
-  /** @param client dedicated client, to the same server as for migrations, because the transaction is long */
-  constructor(client: Client) {
+  /**
+   * @param client dedicated client, to the same server as for migrations, because the transaction is long
+   * @param tables that the import fills
+   */
+  constructor(client: Client, tables: readonly Table[]) {
     this.#client = client;
+    this.#tables = tables;
   }
 
   /**
    * Starts the import. Its locks block every other process from these tables until the end.
-   * @param empties deletes existing rows, because an earlier import did not complete
    * @throws ExitError 75 if another process imports or uses the tables
    */
-  async begin(empties: boolean): Promise<void> {
+  async begin(): Promise<void> {
     await this.query('begin');
     await this.query(`set local statement_timeout = 0; set local lock_timeout = '${LOCK_TIMEOUT}';
       set local idle_in_transaction_session_timeout = 0`);
@@ -56,21 +46,19 @@ export class ImportTarget {
     if (lock?.taken !== true) throw new ExitError(ExitCode.tempFail, 'another import into this database is running');
     await this.#requireNobodyElse();
     try {
-      await this.query(`lock table ${TABLES.join(', ')} in access exclusive mode`);
-      this.#dropped = await this.query<Dependent>(DEPENDENTS, [TABLES]);
+      await this.query(`lock table ${this.#tables.join(', ')} in access exclusive mode`);
+      this.#dropped = await this.query<Dependent>(DEPENDENTS, [this.#tables]);
       for (const { drop } of this.#dropped) await this.query(drop);
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) throw inUse();
       throw error;
     }
-    if (!empties) {
-      const [row] = await this.query<{ taken: boolean }>('select exists (select from users) as taken');
-      if (row?.taken === true) throw inUse();
-      return;
-    }
-    await this.query(`truncate ${TABLES.filter((table) => table !== 'upstream_links').join(', ')}`);
-    // Links without a user belong to unfinished registrations.
-    await this.query('delete from upstream_links where user_id is not null');
+  }
+
+  /** @throws ExitError 75 if somebody has registered since the check */
+  async requireNoUsers(): Promise<void> {
+    const [row] = await this.query<{ taken: boolean }>('select exists (select from users) as taken');
+    if (row?.taken === true) throw inUse();
   }
 
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -83,7 +71,7 @@ export class ImportTarget {
   }
 
   /** Creates keys and indexes of filled tables, so that later steps can use them. */
-  async complete(...tables: readonly ImportedTable[]): Promise<void> {
+  async complete(...tables: readonly Table[]): Promise<void> {
     const isOne = ({ table, kind }: Dependent): boolean =>
       kind !== 'foreign-key' && tables.some((one) => one === table);
     await this.#create(isOne);
