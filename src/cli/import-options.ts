@@ -1,5 +1,6 @@
 /** Options of the `import` commands (operations 3.9). */
 import { type Command, Option } from 'commander';
+import { MAS_SKIPPED_KINDS, type MasSkippedKind } from '#domain/import/mas/mas-import.ts';
 import { SKIPPED_KINDS, type SkippedKind } from '#domain/import/synapse/findings-of-data.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 
@@ -19,7 +20,8 @@ export function addImportCommands(
   const group = program
     .command('import')
     .alias('syn2mas')
-    .description('import accounts, devices and tokens from Synapse on PostgreSQL');
+    .description('import accounts, devices and tokens from Synapse, or everything from Matrix Authentication Service');
+  addMasCommands(group, configuration, io, finish);
   const add = (name: string, description: string): Command =>
     group
       .command(name)
@@ -47,6 +49,42 @@ export function addImportCommands(
     .action(async (flags: SourceFlags & { readonly dryRun: boolean }) => {
       const { migrateFromSynapse } = await import('./import.ts');
       finish(await migrateFromSynapse(configuration(), flags, io));
+    });
+}
+
+interface MasFlags {
+  readonly masDatabaseUri: string;
+  readonly skip: readonly MasSkippedKind[];
+}
+
+function addMasCommands(
+  parent: Command,
+  configuration: () => CommandOptions,
+  io: CommandIo,
+  finish: (exitCode: number) => void,
+): void {
+  const group = parent
+    .command('mas')
+    .description('import everything from the database of Matrix Authentication Service');
+  const add = (name: string, description: string): Command =>
+    group
+      .command(name)
+      .description(description)
+      .requiredOption('--mas-database-uri <uri>', 'database of MAS')
+      .addOption(
+        new Option('--skip <kinds...>', 'leave out what these findings name').choices(MAS_SKIPPED_KINDS).default([]),
+      );
+  add('check', 'report what prevents an import and what is different afterwards; does not change MAS').action(
+    async (flags: MasFlags) => {
+      const { checkMasImport } = await import('./import-mas.ts');
+      finish(await checkMasImport(configuration(), flags, io));
+    },
+  );
+  add('migrate', 'copy everything; stop MAS first; its database is only read')
+    .option('--dry-run', 'run the whole import and discard the result', false)
+    .action(async (flags: MasFlags & { readonly dryRun: boolean }) => {
+      const { migrateFromMas } = await import('./import-mas.ts');
+      finish(await migrateFromMas(configuration(), flags, io));
     });
 }
 

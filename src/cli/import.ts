@@ -16,17 +16,11 @@ import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
 import { findingsOfSettings } from './import/findings-of-settings.ts';
-import {
-  bySeverity,
-  findingsText,
-  ImportReport,
-  printResults,
-  TARGET_NOT_EMPTY,
-  toCallersError,
-} from './import/report.ts';
+import { ImportReport } from './import/report.ts';
 import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
+import { findingsText, printFindings, printResults, TARGET_NOT_EMPTY, toCallersError } from './import-results.ts';
 
 export interface ImportOptions {
   readonly synapseConfig: readonly string[];
@@ -53,11 +47,7 @@ interface Opened {
  */
 export async function checkImport(options: CommandOptions, command: ImportOptions, io: CommandIo): Promise<number> {
   return await withBoth(options, command, io, async (opened) => {
-    const findings = await io.signals.race(findAll(opened, command));
-    const { errors, warnings } = bySeverity(findings);
-    io.stdout(options.isJson ? `${JSON.stringify({ errors, warnings })}\n` : findingsText(findings));
-    if (errors.length > 0) return ExitCode.doctorFails;
-    return warnings.length > 0 ? ExitCode.doctorWarns : ExitCode.ok;
+    return printFindings(await io.signals.race(findAll(opened, command)), options, io);
   });
 }
 

@@ -181,7 +181,12 @@ describe('the right is written by no other code', () => {
     [
       'SQL that sets the flag',
       /insert into users \([^)]*can_request_admin|update users\s+set[^`]*can_request_admin =/,
-      ['src/domain/accounts/admin-mark.ts', 'src/domain/accounts/create-user.ts', 'src/domain/import/synapse/users.ts'],
+      [
+        'src/domain/accounts/admin-mark.ts',
+        'src/domain/accounts/create-user.ts',
+        'src/domain/import/mas/users.ts',
+        'src/domain/import/synapse/users.ts',
+      ],
     ],
     [
       'callers of `setAdmin`',

@@ -65,6 +65,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Shares the database and keys of this instance. Its settings must be passed as well. */
   readonly like?: TestService;
+  /** Uses this database, whose values this 32-byte root key encrypts. The caller drops it. */
+  readonly on?: { readonly database: TestDatabase; readonly root: Buffer };
   /** ERROR lines that contain one of these texts are expected. */
   readonly expectedErrors?: readonly string[];
   /** Replaces the default of one key per usual kind. */
@@ -103,7 +105,7 @@ export async function startService(
   settings: Readonly<Record<string, unknown>> = {},
   options: ServiceOptions = {},
 ): Promise<TestService> {
-  const of = options.like === undefined ? undefined : shared.get(options.like);
+  const of = options.on ?? (options.like === undefined ? undefined : shared.get(options.like));
   const testDatabase = of?.database ?? (await createTestDatabase());
   const root = of?.root ?? randomBytes(32);
   const clock = options.clock ?? systemClock;

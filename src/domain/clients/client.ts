@@ -56,6 +56,8 @@ export interface Client {
   /** The secret before a rotation. */
   readonly formerSecret: FormerSecret | undefined;
   readonly redirectUris: readonly string[];
+  /** Whether they are compared as parsed URLs, see `RedirectUriOwner`. */
+  readonly hasParsedRedirectUris: boolean;
   /** Redirect targets after a sign-out that the client requested. */
   readonly postLogoutRedirectUris: readonly string[];
   /** Grant types that it may use: those of its metadata, and those that a right of its own allows. */
@@ -193,6 +195,11 @@ export interface ClientMetadata {
   readonly id_token_claims?: boolean;
   /** Latchkey extension, not for dynamic clients. */
   readonly claims?: ExtraClaims;
+  /**
+   * Latchkey extension: the client was imported from this server. Its redirect URIs keep the rules of that server, and it
+   * is not deleted when it is not used.
+   */
+  readonly imported_from?: 'mas';
   /** Latchkey extension: accept the secret only by the registered method. */
   readonly strict_auth_method?: boolean;
 }
@@ -257,6 +264,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
     formerSecret: formerSecretOf(row, keys),
     redirectUris: metadata.redirect_uris,
+    hasParsedRedirectUris: metadata.imported_from === 'mas',
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
     grantTypes: [...metadata.grant_types, ...(tokenExchange === undefined ? [] : [TOKEN_EXCHANGE_GRANT_TYPE])],
     scope: metadata.scope?.split(' '),

@@ -33,7 +33,11 @@ export async function endOutdatedConsentsAndGrants(
 ): Promise<void> {
   if (shownOnConsentPage(metadata) !== shownOnConsentPage(former)) await forgetConsentsOfClient(transaction, id);
   const { redirect_uris, token_endpoint_auth_method } = metadata;
-  const owner = { redirectUris: redirect_uris, isPublic: token_endpoint_auth_method === 'none' };
+  const owner = {
+    redirectUris: redirect_uris,
+    isPublic: token_endpoint_auth_method === 'none',
+    hasParsedRedirectUris: metadata.imported_from === 'mas',
+  };
   await canceller.cancelGrantsOutsideRedirectUris(transaction, id, owner, now);
 }
 

@@ -11,11 +11,13 @@ import {
 } from '#domain/oauth-sessions/judge-refresh-token.ts';
 import { type PresentedToken, refreshFamily } from '#domain/oauth-sessions/refresh-successor.ts';
 import {
+  importedTables,
   type RenewalParams,
   ROTATION_TYPES,
   type RotationParams,
   renewalSql,
   rotationSql,
+  type SuccessorStatements,
   storeSuccessor,
   type TokenTables,
 } from '#domain/oauth-sessions/store-successor.ts';
@@ -81,7 +83,7 @@ export async function refreshCompatSession(
   let lost: LostAttempt | undefined;
   let userId: UserId | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const row = await findToken(database, presented);
+    const { row, isImported } = await findToken(database, presented);
     if (row === undefined) return { ok: false, reason: 'unknown', userId };
     userId = fromUuid<'user'>(row.user_id);
     const isUsable = !row.is_finished && !row.is_deactivated;
@@ -104,7 +106,7 @@ export async function refreshCompatSession(
       });
       return { ok: false, reason: 'reuse', userId };
     }
-    const issued = await issue(database, row, verdict, presented, rules, now);
+    const issued = await issue(database, row, isImported ? IMPORTED : OWN, verdict, presented, rules, now);
     if (issued === 'no-key') return { ok: false, reason: 'unknown', userId };
     if (issued !== undefined) {
       const ttlMs = rules.accessTokenTtlSeconds * 1000;
@@ -122,20 +124,26 @@ const UNCLAIMED = { is_own_client: true, session_created_at: 0, scope: [], acces
 async function issue(
   database: Queryable,
   row: CompatRefreshRow,
+  statements: SuccessorStatements<object>,
   verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>,
   presented: PresentedToken,
   { accessTokenTtlSeconds, keys }: CompatRefreshRules,
   now: number,
 ) {
   const wanted = { sessionId: row.session_id, expiresAt: now + accessTokenTtlSeconds * 1000, now, grant: {} };
-  const statements = presented.random === '' ? IMPORTED : OWN;
   return await storeSuccessor(database, statements, verdict, keys, presented, wanted);
 }
 
-async function findToken(database: Queryable, { text, random }: PresentedToken): Promise<CompatRefreshRow | undefined> {
+/** A session is found by the family of its tokens. Imported sessions with several tokens have none yet. */
+async function findToken(
+  database: Queryable,
+  { text, random }: PresentedToken,
+): Promise<{ readonly row: CompatRefreshRow | undefined; readonly isImported: boolean }> {
   const tokenHash = sha256(text);
-  if (random === '') return await database.first(readImportedToken, { tokenHash });
-  return await database.first(readRefreshToken, { tokenHash, family: refreshFamily(random) });
+  if (random === '') return { row: await database.first(readImportedToken, { tokenHash }), isImported: true };
+  const row = await database.first(readRefreshToken, { tokenHash, family: refreshFamily(random) });
+  if (row !== undefined) return { row, isImported: false };
+  return { row: await database.first(readTokenWithoutFamily, { tokenHash }), isImported: true };
 }
 
 interface CompatRefreshRow extends StoredTokenRow {
@@ -179,6 +187,18 @@ const readImportedToken = lookup<CompatRefreshRow, { readonly tokenHash: Buffer 
   ),
 );
 
+/** Uses the same indexes. Of a session with a family, only tokens of that family count. */
+const readTokenWithoutFamily = lookup<CompatRefreshRow, { readonly tokenHash: Buffer }>(
+  'compat-refresh-token-without-family',
+  readSql(
+    `from compat_refresh_tokens t
+     join compat_sessions s on s.id = t.session_id and s.refresh_family is null
+     join users u on u.id = s.user_id
+     ${SUCCESSOR}
+    where t.token_hash = :tokenHash::bytea and ${compatRefreshTokenIsLive('t')}`,
+  ),
+);
+
 const TABLES: TokenTables = {
   refreshTokens: 'compat_refresh_tokens',
   accessTokens: 'compat_access_tokens',
@@ -199,30 +219,15 @@ const OWN = {
   prefixes: { refreshToken: 'mcr', accessToken: 'mct' },
 } as const;
 
-/**
- * The successor starts a token family, which identifies the session from then on. A session can have several imported
- * tokens if the client never received the last one. The others are revoked.
- */
+/** Not joinable: two tokens of one session would both be rotated. */
 const IMPORTED = {
   ...OWN,
-  // Not joinable: two tokens of one session would both be rotated.
   rotate: singleWrite<{ id: string }, RotationParams>(
     'rotate-imported-compat-refresh-token',
     ROTATION_TYPES,
-    rotationSql({
-      ...TABLES,
-      sessionIsLive: (clientVersion) => `${TABLES.sessionIsLive(clientVersion)} and s.refresh_family is null`,
-      rotationLock: 'for update of s',
-      onRotation: `, begun as (
-    update compat_sessions s set refresh_family = asked.family
-      from consumed join asked on asked.place = consumed.place where s.id = consumed.session_id
-  ), left_behind as (
-    update compat_refresh_tokens o set revoked_at = asked.now
-      from consumed join asked on asked.place = consumed.place
-     where o.session_id = consumed.session_id and o.id <> consumed.id and ${compatRefreshTokenIsLive('o')}
-  )`,
-    }),
+    rotationSql(importedTables(TABLES)),
   ),
+  startsFamily: true,
 };
 
 /** Two parties hold tokens of the session, so one of them was stolen. */

@@ -36,6 +36,6 @@ export async function requireCompleteImport(database: Queryable): Promise<void> 
   throw new ExitError(
     ExitCode.failure,
     'an import into this database is incomplete (import-incomplete), so accounts are missing. ' +
-      'Rerun latchkey import migrate; it empties the database first. To abandon the import, run it with --dry-run.',
+      'Rerun the same command, latchkey import migrate or latchkey import mas migrate. To abandon the import, run it with --dry-run.',
   );
 }

@@ -1,4 +1,6 @@
+import type { Readable } from 'node:stream';
 import type { Client } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { connectWithRetries } from '#platform/postgres/connect.ts';
@@ -43,6 +45,7 @@ export class ImportSource {
       // Refuses every write, even if a statement ended the transaction below.
       await client.query('set default_transaction_read_only = on');
       await client.query('begin isolation level repeatable read read only');
+      await client.query(`set local datestyle = iso; set local timezone = 'UTC'; set local bytea_output = hex`);
       await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`);
     } catch (error) {
       client.connection.stream.destroy();
@@ -75,6 +78,20 @@ export class ImportSource {
       yield batch.rows;
     }
     await this.rows('close rows_to_import');
+  }
+
+  /** Returns the number of rows in tables, as far as the server's statistics know it. */
+  async estimatedRows(tables: readonly string[]): Promise<number | undefined> {
+    const rows = await this.rows<{ count: number }>(
+      'select sum(greatest(reltuples, 0))::float8 as count from pg_class where oid = any($1::text[]::regclass[])',
+      [tables],
+    );
+    return rows[0]?.count || undefined;
+  }
+
+  /** Returns the rows of a query in the text format of COPY. The caller reads all of them before the next query. */
+  copy(text: string): Readable {
+    return this.#client.query(copyTo(`copy (${text}) to stdout`));
   }
 
   /** Closes the connection immediately. */

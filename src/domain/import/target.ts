@@ -1,4 +1,7 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
 /** Key of the advisory lock `import`, an arbitrary fixed number. */
@@ -68,6 +71,13 @@ export class ImportTarget<Table extends string = string> {
   /** @returns the number of rows written */
   async execute(text: string, values: readonly unknown[]): Promise<number> {
     return (await this.#client.query(text, [...values])).rowCount ?? 0;
+  }
+
+  /** Fills a table from rows in the text format of COPY. @returns their number */
+  async fill(table: string, rows: Readable): Promise<number> {
+    const copy = this.#client.query(copyFrom(`copy ${table} from stdin`));
+    await pipeline(rows, copy);
+    return copy.rowCount;
   }
 
   /** Creates keys and indexes of filled tables, so that later steps can use them. */

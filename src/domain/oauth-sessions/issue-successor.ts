@@ -9,12 +9,13 @@ import {
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { joinableWrite } from '#platform/postgres/joinable-write.ts';
+import { joinableWrite, singleWrite } from '#platform/postgres/joinable-write.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import type { RefreshTokenRow, RefreshVerdict } from './judge-refresh-token.ts';
 import type { PresentedToken, SuccessorPair } from './refresh-successor.ts';
 import {
+  importedTables,
   type RenewalParams,
   ROTATION_TYPES,
   type RotationParams,
@@ -45,6 +46,13 @@ export interface IssuedSuccessor {
   readonly accessTokenExpiresAt: number;
 }
 
+/** Why a successor is stored or repeated. */
+export interface SuccessorDue {
+  readonly verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>;
+  /** The session was imported, and none of its refresh tokens has been used since. */
+  readonly isImported: boolean;
+}
+
 /**
  * Stores the successor of a refresh token or finds the stored one, depending on the verdict. At most one conditional
  * write.
@@ -54,7 +62,7 @@ export async function issueSuccessor(
   database: Queryable,
   client: Client,
   row: RefreshTokenRow,
-  verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>,
+  { verdict, isImported }: SuccessorDue,
   keys: readonly Buffer[],
   presented: PresentedToken,
   wanted: WantedToken,
@@ -62,7 +70,7 @@ export async function issueSuccessor(
   const { scope, resources, key, expiresAt, now } = wanted;
   const grant = { clientVersion: client.version, scope, resources, tokenKey: key ?? null };
   const access = { sessionId: row.session_id, expiresAt, now, grant };
-  const pair = await storeSuccessor(database, STATEMENTS, verdict, keys, presented, access);
+  const pair = await storeSuccessor(database, isImported ? IMPORTED : STATEMENTS, verdict, keys, presented, access);
   if (pair === undefined || pair === 'no-key') return pair;
   if (verdict.kind !== 'repeat') return { pair, scope, resources, issuedAt: now, accessTokenExpiresAt: expiresAt };
   return {
@@ -138,6 +146,17 @@ const STATEMENTS = {
   ),
   renew: statement<{ id: string }, RenewalParams & GrantParams>('renew-access-token', renewalSql(TABLES)),
   prefixes: { refreshToken: 'mar', accessToken: 'mat' },
+} as const;
+
+/** Not joinable: two tokens of one session would both be rotated. */
+const IMPORTED = {
+  ...STATEMENTS,
+  rotate: singleWrite<{ id: string }, RotationParams & GrantParams>(
+    'rotate-imported-refresh-token',
+    { ...ROTATION_TYPES, ...GRANT_TYPES },
+    rotationSql(importedTables(TABLES)),
+  ),
+  startsFamily: true,
 } as const;
 
 /**

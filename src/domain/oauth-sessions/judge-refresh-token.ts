@@ -1,5 +1,5 @@
 import { admissionByClient } from '#domain/records/liveness/clients.ts';
-import { sessionUserIsUsable } from '#domain/records/liveness/oauth-sessions.ts';
+import { refreshTokenIsLive, sessionUserIsUsable } from '#domain/records/liveness/oauth-sessions.ts';
 import { type UserFactsRow, userFactsColumns } from '#domain/records/user-facts.ts';
 import { happenedAfter, isRecent } from '#platform/base/clock.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
@@ -76,13 +76,13 @@ export interface RefreshTokenRow
   readonly access_token_created_at: number | null;
 }
 
-/** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
-export const readRefreshToken = lookup<
-  RefreshTokenRow,
-  { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
->(
-  'refresh-token-by-hash',
-  `select ${STORED_TOKEN_COLUMNS},
+interface PresentedBy {
+  readonly tokenHash: Buffer;
+  readonly clientId: string;
+  readonly clientVersion: number;
+}
+
+const COLUMNS = `${STORED_TOKEN_COLUMNS},
           s.client_id = :clientId::uuid as is_own_client,
           ${admissionByClient(':clientId::uuid', ':clientVersion::integer', 'u')} as client_admits,
           ${sessionUserIsUsable('s', 'u')} as user_is_usable,
@@ -100,13 +100,36 @@ export const readRefreshToken = lookup<
           a.scope as access_token_scope,
           a.resources as access_token_resources,
           a.dpop_jkt as access_token_jkt,
-          ${ms('a.created_at')} as access_token_created_at
+          ${ms('a.created_at')} as access_token_created_at`;
+
+const SUCCESSOR = `left join oauth2_refresh_tokens n on n.id = t.successor_id
+     left join oauth2_access_tokens a on a.id = n.access_token_id`;
+
+/** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
+export const readRefreshToken = lookup<RefreshTokenRow, PresentedBy & { readonly family: Buffer }>(
+  'refresh-token-by-hash',
+  `select ${COLUMNS}
      from oauth2_sessions s
      left join users u on u.id = s.user_id
      left join oauth2_refresh_tokens t on t.token_hash = :tokenHash::bytea and t.session_id = s.id
-     left join oauth2_refresh_tokens n on n.id = t.successor_id
-     left join oauth2_access_tokens a on a.id = n.access_token_id
+     ${SUCCESSOR}
     where s.refresh_family = :family::bytea`,
+);
+
+/**
+ * For a session with several imported tokens, which has no family until one of them is used. Of a token and its
+ * successor that the client may not have received, both are live: the former one until the latter is used. Uses the
+ * unique index on `token_hash`, then primary keys.
+ */
+export const readImportedToken = lookup<RefreshTokenRow, PresentedBy>(
+  'imported-refresh-token-by-hash',
+  `select ${COLUMNS}
+     from oauth2_refresh_tokens t
+     join oauth2_sessions s on s.id = t.session_id and s.refresh_family is null
+     left join users u on u.id = s.user_id
+     ${SUCCESSOR}
+    where t.token_hash = :tokenHash::bytea and ${refreshTokenIsLive('t')}
+      and (n.id is null or n.first_used_at is null and a.first_used_at is null)`,
 );
 
 /** The columns that determine the verdict. */

@@ -17,6 +17,7 @@ import {
   type LostAttempt,
   type RefreshRefusal,
   type RefreshTokenRow,
+  readImportedToken,
   readRefreshToken,
 } from './judge-refresh-token.ts';
 import type { ProofKey } from './proof-key.ts';
@@ -96,12 +97,9 @@ export async function refresh(
 
   let lost: LostAttempt | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const row = await database.first(readRefreshToken, {
-      tokenHash,
-      family,
-      clientId: toUuid(client.id),
-      clientVersion: client.version,
-    });
+    const by = { tokenHash, clientId: toUuid(client.id), clientVersion: client.version };
+    const ofFamily = await database.first(readRefreshToken, { ...by, family });
+    const row = ofFamily ?? (await database.first(readImportedToken, by));
     const isCurrent = row === undefined ? await isClientCurrent(database, client) : row.client_admits !== null;
     if (!isCurrent) return { ok: false, reason: 'client-changed' };
     let verdict = judgeRefreshToken(row, rules, now, hasLostRace(lost, row?.replay_counter));
@@ -152,7 +150,7 @@ export async function refresh(
     const isKept = client.isFapi2 && verdict.kind === 'rotate';
     const issued = isKept
       ? await issueAnother(database, client, row, presented, wanted)
-      : await issueSuccessor(database, client, row, verdict, keys, presented, wanted);
+      : await issueSuccessor(database, client, row, { verdict, isImported: row !== ofFamily }, keys, presented, wanted);
     if (issued === 'no-key') return { ok: false, reason: 'revoked' };
     if (issued !== undefined) {
       return { ok: true, session: sessionOf(row), key, ...issued, scope: rights.remainingScope(issued.scope, holder) };

@@ -2,6 +2,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { clientWithIdIsCurrent } from '#domain/records/liveness/clients.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
@@ -38,7 +39,9 @@ export async function revokeToken(
   if (tokenHash !== undefined) {
     row = await database.first(sessionOfAccessToken, { ...by, tokenHash });
   } else if (text?.prefix === 'mar') {
-    row = await database.first(sessionOfRefreshToken, { ...by, family: refreshFamily(text.random) });
+    row =
+      (await database.first(sessionOfRefreshToken, { ...by, family: refreshFamily(text.random) })) ??
+      (await database.first(sessionOfImportedToken, { ...by, tokenHash: sha256(request.token) }));
   }
   if (row === undefined) return 'nothing-to-do';
   if (!row.client_is_current) return 'client-changed';
@@ -71,6 +74,15 @@ const sessionOfAccessToken = statement<RevocationRow, Revoker & { readonly token
   `select ${COLUMNS}
      from oauth2_access_tokens t
      join oauth2_sessions s on s.id = t.session_id
+    where t.token_hash = :tokenHash::bytea`,
+);
+
+/** An imported session with several refresh tokens has no family. Uses the unique index on `token_hash`. */
+const sessionOfImportedToken = statement<RevocationRow, Revoker & { readonly tokenHash: Buffer }>(
+  'session-of-imported-refresh-token',
+  `select ${COLUMNS}
+     from oauth2_refresh_tokens t
+     join oauth2_sessions s on s.id = t.session_id and s.refresh_family is null
     where t.token_hash = :tokenHash::bytea`,
 );
 

@@ -75,6 +75,8 @@ export interface SuccessorStatements<Grant extends object> {
   readonly rotate: Statement<Stored, RotationParams & Grant>;
   readonly renew: Statement<Stored, RenewalParams & Grant>;
   readonly prefixes: PairPrefixes;
+  /** Whether the session has no family yet, because its tokens were imported. */
+  readonly startsFamily?: boolean;
 }
 
 /** The access token to issue. Times are milliseconds since the epoch. */
@@ -100,7 +102,7 @@ export async function storeSuccessor<Grant extends object>(
   presented: PresentedToken,
   wanted: WantedAccess<Grant>,
 ): Promise<SuccessorPair | 'no-key' | undefined> {
-  const { rotate, renew, prefixes } = statements;
+  const { rotate, renew, prefixes, startsFamily = false } = statements;
   const { sessionId, now, grant } = wanted;
   const access = {
     sessionId,
@@ -121,7 +123,7 @@ export async function storeSuccessor<Grant extends object>(
       refreshTokenId: toUuid(newId(now)),
       refreshTokenHash: sha256(pair.refreshToken),
       accessTokenHash: sha256(pair.accessToken),
-      family: presented.random === '' ? familyOfToken(pair.refreshToken) : null,
+      family: startsFamily ? familyOfToken(pair.refreshToken) : null,
     });
     return stored === undefined ? undefined : pair;
   }
@@ -141,6 +143,27 @@ export async function storeSuccessor<Grant extends object>(
     accessTokenHash: sha256(pair.accessToken),
   });
   return stored === undefined ? undefined : pair;
+}
+
+/**
+ * Returns the tables for sessions with imported tokens. The first token that is used starts the family that identifies
+ * the session from then on. A session can have several, because the client may not have received the last one. The
+ * others are revoked.
+ */
+export function importedTables(kind: TokenTables): TokenTables {
+  return {
+    ...kind,
+    sessionIsLive: (clientVersion) => `${kind.sessionIsLive(clientVersion)} and s.refresh_family is null`,
+    rotationLock: 'for update of s',
+    onRotation: `, begun as (
+    update ${kind.sessions} s set refresh_family = asked.family
+      from consumed join asked on asked.place = consumed.place where s.id = consumed.session_id
+  ), left_behind as (
+    update ${kind.refreshTokens} o set revoked_at = asked.now
+      from consumed join asked on asked.place = consumed.place
+     where o.session_id = consumed.session_id and o.id <> consumed.id and ${kind.refreshTokenIsLive('o')}
+  )`,
+  };
 }
 
 /** SQL types of the parameters of `rotationSql`. */

@@ -25,6 +25,7 @@ const CLIENT: Client = {
   secret: undefined,
   formerSecret: undefined,
   redirectUris: ['https://app.example/cb'],
+  hasParsedRedirectUris: false,
   postLogoutRedirectUris: [],
   grantTypes: ['authorization_code'],
   scope: undefined,

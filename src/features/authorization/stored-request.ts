@@ -191,7 +191,7 @@ const readContinuation = statement<
 
 /** Tests whether the request's redirect URI still belongs to the client. */
 function mayReceiveResponse(client: Client, grant: AuthorizationGrant): boolean {
-  const owner = { redirectUris: client.redirectUris, isPublic: client.authMethod === 'none' };
+  const owner = { ...client, isPublic: client.authMethod === 'none' };
   return redirectUriMatches(owner, grant.target.redirectUri);
 }
 

@@ -12,6 +12,7 @@ const REFUSED_SCHEMES = new Set(
 );
 const AUTHORITY = /^[^:]+:\/\/([^/?]*)/;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]+))?((?:[/?].*)?)$/;
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PORT = /^[1-9][0-9]{0,4}$/;
 const MAX_PORT = 65_535;
 
@@ -44,20 +45,40 @@ export interface RedirectUriOwner {
   readonly redirectUris: readonly string[];
   /** The client has no secret: a native or browser-based application. */
   readonly isPublic: boolean;
+  /** The client was imported from a server that compares parsed URLs. Its URIs are stored as the parser wrote them. */
+  readonly hasParsedRedirectUris?: boolean;
 }
 
 /**
  * Returns whether an authorization request may use this URI: it must equal a registered one as a string. The only
  * exception is the port of http loopback URIs of public clients, because native applications only learn their port at
- * runtime. Clients with a secret run on servers, which have a fixed port.
+ * runtime. Clients with a secret run on servers, which have a fixed port. Clients imported from a server with other
+ * rules keep those.
  * @see security R-10, RFC 8252 7.3, RFC 9700 4.1
  */
 export function redirectUriMatches(client: RedirectUriOwner, requested: string): boolean {
   const registered = client.redirectUris;
   if (registered.includes(requested)) return true;
+  if (client.hasParsedRedirectUris === true && parsedUriMatches(registered, requested)) return true;
   if (!client.isPublic) return false;
   const wanted = loopbackWithoutPort(requested);
   return wanted !== undefined && registered.some((uri) => loopbackWithoutPort(uri) === wanted);
+}
+
+/**
+ * Compares URLs as a parser writes them: `https://app.example` equals `https://app.example/`. The port of a loopback
+ * host may differ, with any scheme and for every client, unless the registered URI has one.
+ */
+function parsedUriMatches(registered: readonly string[], requested: string): boolean {
+  // The response goes to the requested text. The parser would drop line breaks, for example.
+  if (redirectUriProblem(requested) !== undefined) return false;
+  const wanted = new URL(requested);
+  const texts = [wanted.href];
+  if (LOOPBACK_HOSTS.has(wanted.hostname)) {
+    wanted.port = '';
+    texts.push(wanted.href);
+  }
+  return registered.some((uri) => texts.includes(parseUrl(uri)?.href ?? ''));
 }
 
 /**

@@ -19,6 +19,7 @@ export interface RequestingClient {
   /** The client must follow FAPI 2.0. */
   readonly isFapi2: boolean;
   readonly redirectUris: readonly string[];
+  readonly hasParsedRedirectUris?: boolean;
   readonly grantTypes: readonly string[];
   /** Maximum, and default if the request has none; undefined for no restriction. */
   readonly scope: readonly string[] | undefined;

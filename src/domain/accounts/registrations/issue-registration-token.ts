@@ -53,6 +53,11 @@ function sealedFor(id: string): string {
   return `user_registration_tokens|token_sealed|${id}`;
 }
 
+/** Encrypts the text of a token for its row. */
+export function sealRegistrationToken(keyRing: KeyRing, id: Ulid<'registration-token'>, token: string): Buffer {
+  return keyRing.seal('column', token, sealedFor(id));
+}
+
 /** Decrypts the text of a token, for administrators. @throws Error if none of the keys can decrypt it */
 export function openRegistrationToken(keyRing: KeyRing, id: string, sealed: Buffer): string {
   const text = keyRing.open('column', sealed, sealedFor(id));
@@ -98,7 +103,7 @@ export async function issueRegistrationToken(
   const row = await deps.database.first(insertToken, {
     id: toUuid(id),
     tokenHmac: registrationTokenHmac(deps.secretKeys, token),
-    tokenSealed: deps.keyRing.seal('column', token, sealedFor(id)),
+    tokenSealed: sealRegistrationToken(deps.keyRing, id, token),
     usageLimit: wanted.usageLimit ?? null,
     createdAt: new Date(now),
     expiresAt: expiresAt ?? null,

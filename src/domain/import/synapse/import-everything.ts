@@ -69,7 +69,7 @@ async function copy<Row extends object>(
   step: ImportStep<Row>,
 ): Promise<SynapseProgress> {
   const { entity } = step;
-  const estimate = await estimatedRows(source, step.tables);
+  const estimate = await source.estimatedRows(step.tables);
   let progress: SynapseProgress = { entity, done: 0, skipped: {}, estimate };
   onProgress(progress);
   for await (const rows of source.batches<Row>(step.source)) {
@@ -85,12 +85,4 @@ async function copy<Row extends object>(
 
 function skippedFor({ skipped }: SynapseProgress, reason: string): number {
   return Object.entries(skipped).find(([name]) => name === reason)?.[1] ?? 0;
-}
-
-async function estimatedRows(source: ImportSource, tables: readonly string[]): Promise<number | undefined> {
-  const rows = await source.rows<{ count: number }>(
-    'select sum(greatest(reltuples, 0))::float8 as count from pg_class where oid = any($1::text[]::regclass[])',
-    [tables],
-  );
-  return rows[0]?.count || undefined;
 }

@@ -11,11 +11,12 @@ export function clientIsEnabled(client: string): string {
 }
 
 /**
- * The client is kept although nobody uses it: it does not register itself.
+ * The client is kept although nobody uses it: it does not register itself, or was imported from a server that keeps
+ * unused clients.
  * @param client alias of `oauth2_clients`
  */
 export function clientIsKept(client: string): string {
-  return `(${client}.is_static or ${client}.kind is not null)`;
+  return `(${client}.is_static or ${client}.kind is not null or ${client}.metadata ? 'imported_from')`;
 }
 
 const ADMIN_AREA_UUID = toUuid(ADMIN_AREA_CLIENT_ID);
