@@ -202,7 +202,11 @@ describe('the right is written by no other code', () => {
       /canRequestAdmin: (?:true|isAdmin)\b/,
       ['src/cli/first-admin.ts', 'src/cli/register-user.ts'],
     ],
-    ['SQL that stores policy data', /insert into policy_data/, ['src/domain/policy/store-policy-data.ts']],
+    [
+      'SQL that stores policy data',
+      /insert into policy_data/,
+      ['src/domain/import/mas/policy-data.ts', 'src/domain/policy/store-policy-data.ts'],
+    ],
     [
       'callers of `storePolicyData`',
       /(?<!function )\bstorePolicyData\(/,
