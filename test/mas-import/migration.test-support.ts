@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { runCommand } from '#cli/run-command.test-support.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
+import { Browser, type Page } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
 import { createMasDatabase, type MasDatabase } from './mas-database.test-support.ts';
@@ -130,7 +130,7 @@ export class MigratedService {
   }
 
   /** @returns the page after the sign-in form was sent; status 303 if the user is signed in */
-  async signIn(username: string, password: string, browser = this.browser()): Promise<Shown> {
+  async signIn(username: string, password: string, browser = this.browser()): Promise<Page> {
     await browser.get('/login');
     return await browser.submit({ username, password });
   }
