@@ -7,8 +7,9 @@ import type { Hints } from '#platform/config/shape.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { transform, transformRoot } from '#platform/config/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
+import { BASE64_PREFIX } from './sections/base64-prefix.ts';
 import { isKeyFileName } from './sections/key-file-names.ts';
-import { DER_PREFIX, type KeyFile } from './sections/secrets.ts';
+import type { KeyFile } from './sections/secrets.ts';
 
 const MAX_BYTES = 64 * 1024;
 /** Database URIs are secrets because they may contain a password. This matches those that do not. */
@@ -124,7 +125,8 @@ export class SecretFiles {
     }
     if (bytes.length > MAX_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
     if (!this.#isTrusted(path, stats, key, node, hints)) return undefined;
-    if (hints.binary === true && !bytes.includes('-----BEGIN')) return DER_PREFIX + bytes.toString('base64');
+    if (hints.bytes === true) return BASE64_PREFIX + bytes.toString('base64');
+    if (hints.binary === true && !bytes.includes('-----BEGIN')) return BASE64_PREFIX + bytes.toString('base64');
     const text = bytes.toString('utf8');
     return hints.trimmed === true ? text.trim() : text.replace(/\r?\n$/, '');
   }

@@ -1,6 +1,7 @@
 import type { Config } from '#config/config.ts';
 import type { Finding } from '#domain/import/finding.ts';
 import { IMPORTED_SCHEME_VERSION } from '#domain/import/synapse/users.ts';
+import { pepperOf } from '#platform/password-hash/schemes.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 
 /** Protocol name of Synapse. */
@@ -67,7 +68,7 @@ function passwordFindings({ password_config: there }: SynapseSettings, here: Con
     return [error(code, `the password scheme of version ${IMPORTED_SCHEME_VERSION} is ${scheme.algorithm}: ${advice}`)];
   }
   const findings: Finding[] = [];
-  if ((scheme.secret?.reveal() ?? '') !== (there?.pepper ?? '')) {
+  if (!pepperOf(scheme).equals(Buffer.from(there?.pepper ?? ''))) {
     findings.push(
       error(
         'password_pepper',

@@ -4,6 +4,7 @@ import { listKeysRule, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import { bool, choice, type Immutable, integer, list, mapping, secret, secretFile } from '#platform/config/values.ts';
 import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
+import { BASE64_PREFIX } from './base64-prefix.ts';
 
 const MEMORY_KIB = 19_456;
 
@@ -29,6 +30,15 @@ const scheme = mapping({
     ),
   secret: secret().optional().describe('Pepper.'),
   secret_file: secretFile('secret'),
+  secret_bytes: hint(
+    secret({ pattern: /^base64:[A-Za-z0-9+/]+={0,2}$/, expected: 'expected "base64:" and bytes in base64' }),
+    { bytes: true },
+  )
+    .optional()
+    .describe('Pepper that need not be text, as `base64:` and its bytes in base64, instead of `secret`.'),
+  secret_bytes_file: secretFile('secret_bytes').describe(
+    'File whose exact bytes are the pepper, including a final line break. Set only one of the four.',
+  ),
 });
 
 const ALGORITHM_OF = {
@@ -55,7 +65,13 @@ const withMemoryRule = rule(withAlgorithmRule, ['memory_kib', 'parallelism'], (v
   }
 });
 
-const schemes = listKeysRule(list(withMemoryRule, { minimum: 1 }), ['version'], (entries, problem) => {
+const withOneSecretRule = rule(withMemoryRule, ['secret', 'secret_bytes'], (values, problem) => {
+  if (values.secret !== undefined && values.secret_bytes !== undefined) {
+    problem(['secret_bytes'], 'not allowed together with "secret"');
+  }
+});
+
+const schemes = listKeysRule(list(withOneSecretRule, { minimum: 1 }), ['version'], (entries, problem) => {
   const seen = new Set<number>();
   for (const [index, { version }] of entries) {
     if (seen.has(version)) problem([index, 'version'], `version ${version} is used twice`);
@@ -99,11 +115,16 @@ export function passwordsConfig(parsed: ParsedPasswords) {
   };
 }
 
+function pepperOf({ secret: text, secret_bytes: bytes }: ParsedPasswords['schemes'][number]) {
+  if (bytes === undefined) return { secret: text === undefined ? undefined : new Secret(text) };
+  return { secret: new Secret(bytes.slice(BASE64_PREFIX.length)), secretEncoding: 'base64' as const };
+}
+
 function schemeConfig(parsed: ParsedPasswords['schemes'][number]): PasswordScheme {
   const common = {
     version: parsed.version,
     unicodeNormalization: parsed.unicode_normalization,
-    secret: parsed.secret === undefined ? undefined : new Secret(parsed.secret),
+    ...pepperOf(parsed),
   };
   switch (parsed.algorithm) {
     case 'argon2id':

@@ -5,10 +5,8 @@ import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { BASE64_PREFIX } from './base64-prefix.ts';
 import { isPublishedOnly } from './key-file-names.ts';
-
-/** Prefix of a key in DER encoded as base64. */
-export const DER_PREFIX = 'base64:';
 
 const HEX_KEY = { pattern: /^[0-9a-fA-F]{64}$/, expected: 'expected 64 hexadecimal characters' };
 
@@ -103,7 +101,7 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
 
 /** Splits a key into content and encoding: PEM text, or DER as base64. */
 export function keyContent(text: string): { readonly key: Secret; readonly encoding: 'utf8' | 'base64' } {
-  return text.startsWith(DER_PREFIX)
-    ? { key: new Secret(text.slice(DER_PREFIX.length)), encoding: 'base64' }
+  return text.startsWith(BASE64_PREFIX)
+    ? { key: new Secret(text.slice(BASE64_PREFIX.length)), encoding: 'base64' }
     : { key: new Secret(text), encoding: 'utf8' };
 }

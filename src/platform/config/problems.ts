@@ -20,7 +20,8 @@ function problemLine({ key, message, at }: Problem): string {
   return `  ${key === undefined ? '' : `${key}: `}${message}${at === undefined ? '' : ` (${placeText(at)})`}`;
 }
 
-function placeText({ source, line, column }: Origin): string {
+/** `config.yaml:14:15` */
+export function placeText({ source, line, column }: Origin): string {
   return line === undefined ? source : `${source}:${line}:${column ?? 1}`;
 }
 

@@ -10,6 +10,8 @@ export interface Hints {
   readonly isPublic?: true;
   /** A file with the value may contain DER bytes instead of text. */
   readonly binary?: true;
+  /** The value is `base64:` and bytes. A file contains these bytes, and none of them is removed. */
+  readonly bytes?: true;
   /** A value from a file loses all surrounding whitespace, not only the last line break. */
   readonly trimmed?: true;
   /** The key holds the path of a file with the value of the key named here. */

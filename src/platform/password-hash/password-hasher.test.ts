@@ -44,6 +44,17 @@ describe.each([
     expect((await hashed(hasher, 'påsswörd')).hash).not.toBe(stored.hash);
   });
 
+  test('a pepper need not be text', async () => {
+    const bytes = Buffer.from('pepper\n');
+    const stored = await hashed(hasherOf({ ...scheme, secret: new Secret('pepper\n') }), 'password');
+    const same = hasherOf({ ...scheme, secret: new Secret(bytes.toString('base64')), secretEncoding: 'base64' });
+    expect(await same.verify(stored, 'password', caller)).toMatchObject({ isRight: true });
+    const other = hasherOf({ ...scheme, secret: new Secret('/wo='), secretEncoding: 'base64' });
+    const ofOther = await hashed(other, 'password');
+    expect(await other.verify(ofOther, 'password', caller)).toMatchObject({ isRight: true });
+    expect(await same.verify(ofOther, 'password', caller)).toMatchObject({ isRight: false });
+  });
+
   test('a hash made with a pepper requires it', async () => {
     const peppered = hasherOf({ ...scheme, secret: new Secret('pepper') });
     const stored = await hashed(peppered, 'password');

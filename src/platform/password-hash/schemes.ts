@@ -15,6 +15,8 @@ export type PasswordScheme = {
   readonly unicodeNormalization: boolean;
   /** Pepper. */
   readonly secret: Secret | undefined;
+  /** Default: the secret is text. */
+  readonly secretEncoding?: 'base64';
 } & (
   | {
       readonly algorithm: 'argon2id';
@@ -38,6 +40,11 @@ export interface PasswordHashing {
   normalize(password: string): string;
   /** A hash that no password matches, and that costs as much to verify as a new one. */
   readonly dummy: string;
+}
+
+/** Returns the bytes of the pepper; empty without one. */
+export function pepperOf({ secret, secretEncoding }: Pick<PasswordScheme, 'secret' | 'secretEncoding'>): Buffer {
+  return Buffer.from(secret?.reveal() ?? '', secretEncoding ?? 'utf8');
 }
 
 export function hashingOf(scheme: PasswordScheme): PasswordHashing {
@@ -82,7 +89,7 @@ const ARGON2_DUMMY_DIGEST = 'A'.repeat(43);
 /** argon2id (RFC 9106), PHC strings `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`. The pepper is its secret input. */
 function argon2id(scheme: SchemeOf<'argon2id'>): PasswordHashing {
   const prefix = `$argon2id$v=19$m=${scheme.memoryKib},t=${scheme.iterations},p=${scheme.parallelism}$`;
-  const pepper: argon2.Options = scheme.secret === undefined ? {} : { secret: Buffer.from(scheme.secret.reveal()) };
+  const pepper: argon2.Options = scheme.secret === undefined ? {} : { secret: pepperOf(scheme) };
   const options: argon2.Options = {
     memoryCost: scheme.memoryKib,
     timeCost: scheme.iterations,
@@ -178,5 +185,5 @@ function passwordBytes(scheme: PasswordScheme, password: string): Buffer {
 /** Returns the same with the pepper appended, for algorithms without a separate input for it. */
 function pepperedBytes(scheme: PasswordScheme, password: string): Buffer {
   const bytes = passwordBytes(scheme, password);
-  return scheme.secret === undefined ? bytes : Buffer.concat([bytes, Buffer.from(scheme.secret.reveal())]);
+  return scheme.secret === undefined ? bytes : Buffer.concat([bytes, pepperOf(scheme)]);
 }
