@@ -53,6 +53,7 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
   if (problem !== undefined) context.addIssue(`expected a redirect URI: ${problem}`);
 });
 
+export const MIN_SECRET_LENGTH = 16;
 const MIN_SIGNING_SECRET_BYTES = 32;
 
 /** Keys whose value is a signing algorithm that the client uses or requests. */
@@ -111,10 +112,18 @@ const client = mapping({
   client_auth_method: choice(['none', ...CONFIDENTIAL_AUTH_METHODS]).describe(
     'Authentication method of the client; `none` for public clients.',
   ),
-  client_secret: hint(secret({ pattern: /^.{16,}$/su, expected: 'expected at least 16 characters' }), { trimmed: true })
+  client_secret: hint(secret(), { trimmed: true })
     .optional()
-    .describe('Required for methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
+    .describe(
+      'Required for methods with a secret; at least 16 characters, and at least 32 bytes for `client_secret_jwt`.',
+    ),
   client_secret_file: secretFile('client_secret'),
+  allow_short_secret: bool()
+    .prefault(false)
+    .describe(
+      'Accepts a shorter secret with a warning. Only for clients whose secret you cannot change yet, for example ' +
+        'after a move from Matrix Authentication Service.',
+    ),
   jwks: keySet
     .optional()
     .describe(
@@ -247,7 +256,9 @@ const client = mapping({
   ),
 });
 
-const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {
+const SECRET_KEYS = ['client_auth_method', 'client_secret', 'allow_short_secret'] as const;
+
+const withSecretRule = rule(client, SECRET_KEYS, (values, problem) => {
   const { client_auth_method: method, client_secret: clientSecret } = values;
   if (usesSecret(method) && clientSecret === undefined) {
     problem([], `"${method}" needs "client_secret" or "client_secret_file"`);
@@ -255,9 +266,13 @@ const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (va
   if (!usesSecret(method) && clientSecret !== undefined) {
     problem(['client_secret'], `not allowed with client_auth_method "${method}"`);
   }
+  if (values.allow_short_secret || clientSecret === undefined || !usesSecret(method)) return;
+  if (clientSecret.length < MIN_SECRET_LENGTH) {
+    problem(['client_secret'], `expected at least ${MIN_SECRET_LENGTH} characters`);
+    return;
+  }
   // RFC 7518 3.2
-  const bytes = clientSecret === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(clientSecret);
-  if (method === 'client_secret_jwt' && bytes < MIN_SIGNING_SECRET_BYTES) {
+  if (method === 'client_secret_jwt' && Buffer.byteLength(clientSecret) < MIN_SIGNING_SECRET_BYTES) {
     problem(['client_secret'], `"${method}" needs at least ${MIN_SIGNING_SECRET_BYTES} bytes`);
   }
 });
@@ -357,8 +372,13 @@ export const clientsSection = listKeysRule(list(withProfileRule), ['client_id'],
 
 type ParsedClient = z.output<typeof clientsSection>[number];
 
+/** Members that only an entry of `clients` has. */
+const FILE_MEMBERS = ['client_secret_file', 'allow_short_secret'] as const;
+
 /** Members of a client outside of the configuration, for the description of the admin API. */
-export const clientMembers = client.omit({ client_secret_file: true }).partial({ client_id: true });
+export const clientMembers = client
+  .omit({ client_secret_file: true, allow_short_secret: true })
+  .partial({ client_id: true });
 
 export type ClientParsing =
   | { readonly ok: true; readonly client: StaticClientConfig }
@@ -366,7 +386,8 @@ export type ClientParsing =
 
 /** Parses a client from outside of the configuration by the same rules. @param members of one entry of `clients` */
 export function parseClient(members: Readonly<Record<string, unknown>>, publicBase: string): ClientParsing {
-  if ('client_secret_file' in members) return { ok: false, path: ['client_secret_file'], message: 'unknown member' };
+  const foreign = FILE_MEMBERS.find((name) => name in members);
+  if (foreign !== undefined) return { ok: false, path: [foreign], message: 'unknown member' };
   const parsed = withProfileRule.safeParse(members);
   if (parsed.success) {
     const [found] = redirectUrisOfService(parsed.data.redirect_uris, publicBase);
