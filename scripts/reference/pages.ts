@@ -21,6 +21,7 @@ import { graphqlDocuments } from './graphql-documents.ts';
 import { importGraphPage } from './import-graph.ts';
 import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
+import { masConfigurationPage } from './mas-configuration.ts';
 import { metricsPage } from './metrics.ts';
 import { performanceFigures } from './performance.ts';
 import { programPages, programTable } from './programs.ts';
@@ -59,6 +60,7 @@ export async function referencePages(root: string, program: Program): Promise<Re
     'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
     'docs/reference/log.md': filledLogPage(logPage, logCalls),
+    'docs/reference/mas-configuration.md': masConfigurationPage(),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/requests.md': fillRequestsPage(requestsPage, routes),
     'share/account-api.graphql': schemaText,

@@ -2,6 +2,8 @@
  * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. Modules other than the
  * loader are imported on demand.
  */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -128,6 +130,48 @@ async function carriedOver({ synapse }: GenerateConfigOptions): Promise<CarriedS
   const { readSynapseConfiguration } = await import('./import/synapse-files.ts');
   const { carrySettings } = await import('./import/carried-settings.ts');
   return carrySettings(readSynapseConfiguration(synapse.files, synapse.workingDirectory), systemClock.now());
+}
+
+export interface ConvertConfigOptions {
+  /** Files of Matrix Authentication Service. */
+  readonly files: readonly string[];
+  /** File to write instead of standard output, mode 0600. */
+  readonly output?: string | undefined;
+  /** Overwrite the file. */
+  readonly force: boolean;
+  /** As JSON, without comments. */
+  readonly json: boolean;
+  readonly schemaPath: string;
+}
+
+/** Variables that stay in effect for the converted file, so that it does not need their values. */
+const KEPT_VARIABLE = /^(?:LATCHKEY_|RUST_LOG$)/;
+
+/**
+ * Writes the settings of Matrix Authentication Service as a configuration of Latchkey, with the same effect.
+ * @throws ExitError 78 with the problems of the files; 73 if the output file exists and `force` is off
+ */
+export async function convertConfig(
+  options: ConvertConfigOptions,
+  { environment, workingDirectory }: Pick<ConfigSources, 'environment' | 'workingDirectory'>,
+  output: CommandOutput,
+): Promise<void> {
+  const missing = options.files.find((file) => !existsSync(resolve(workingDirectory, file)));
+  if (missing !== undefined) throw new ExitError(ExitCode.failure, `cannot read ${missing}: no such file`);
+  const variables = Object.entries(environment).filter(([name]) => !KEPT_VARIABLE.test(name));
+  const loaded = await load({
+    files: options.files,
+    environment: Object.fromEntries(variables),
+    flags: {},
+    workingDirectory,
+    isMas: true,
+  });
+  if (loaded.masNotes === undefined) {
+    throw new ExitError(ExitCode.failure, `${options.files.join(', ')} is a configuration of Latchkey already`);
+  }
+  const { convertedConfig } = await import('#config/reference/converted.ts');
+  await write(options, convertedConfig(loaded, options.schemaPath), output);
+  for (const warning of loaded.warnings) output.stderr(`latchkey: warning: ${warning}\n`);
 }
 
 export interface GenerateClientOptions {

@@ -258,6 +258,17 @@ function addConfigCommands(program: Command, configuration: () => CommandOptions
       await generateConfig({ ...options, json, schemaPath, synapse }, io);
     });
   config
+    .command('convert')
+    .description('write a configuration of Matrix Authentication Service as one of Latchkey, and explain each change')
+    .requiredOption('--mas-config <path>', 'file of Matrix Authentication Service; may be repeated', collect)
+    .option('-o, --output <path>', 'write to this file, readable only by its owner')
+    .option('--force', 'overwrite the file', false)
+    .action(async ({ masConfig, ...options }: { masConfig: readonly string[]; output?: string; force: boolean }) => {
+      const { convertConfig } = await import('./config.ts');
+      const schemaPath = join(packageRoot, 'share/config.schema.json');
+      await convertConfig({ ...options, files: masConfig, json: configuration().isJson, schemaPath }, sources(), io);
+    });
+  config
     .command('sync')
     .description('sync the clients of the configuration to the database')
     .option(

@@ -8,8 +8,8 @@ import { resolve } from 'node:path';
 import { checkOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
 import { type Environment, withDotEnv } from '#platform/config/dot-env.ts';
 import { withEnvironment } from '#platform/config/environment.ts';
-import { configurationFiles, readConfigurationFile } from '#platform/config/files.ts';
-import { configurationError, type Problem } from '#platform/config/problems.ts';
+import { readConfigurationFile } from '#platform/config/files.ts';
+import { configurationError, type Problem, placeText } from '#platform/config/problems.ts';
 import type { MappingShape } from '#platform/config/shape.ts';
 import { deprecationWarnings, withAbsolutePaths, withOwnNames, withoutNulls } from '#platform/config/transform.ts';
 import {
@@ -28,9 +28,16 @@ import {
 import { assetDirectoryProblems } from './asset-directory.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
+import { masVariables, parseRustLog } from './mas/environment.ts';
+import { dotEnvDirectory, findUpwards, type NamedFiles, namedFiles } from './mas/files.ts';
+import { mergedAsMas, relocated } from './mas/merge.ts';
+import { dialectOf, mixtureProblems } from './mas/recognize.ts';
+import { translateMas, translateMasKeys } from './mas/translate.ts';
+import type { MasNote } from './mas/translation.ts';
 import { type OtherVariables, otherVariables, unknownVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
+import { MIN_SECRET_LENGTH } from './sections/clients.ts';
 import { listenersOf } from './sections/http.ts';
 import { parsePostgresUri } from './sections/postgres-uri.ts';
 import { secretsConfig } from './sections/secrets.ts';
@@ -46,6 +53,8 @@ export interface ConfigSources {
   readonly flags: ConfigFlags;
   /** Absolute. Location of `.env`, and base of relative paths. */
   readonly workingDirectory: string;
+  /** The files are those of Matrix Authentication Service, and are found as it finds them. */
+  readonly isMas?: boolean;
   /** Secrets of the data directory, used where no source sets a value. */
   readonly generated?: GeneratedSecrets;
   /** For a reload: the tree and protocol name at startup, which provide the settings that require a restart. */
@@ -88,6 +97,8 @@ export interface LoadedConfig {
   readonly emptyFiles: readonly string[];
   /** Problems of templates, if collected. The affected templates are left out. */
   readonly templateProblems: readonly TemplateFileProblem[];
+  /** How a document of Matrix Authentication Service was translated; undefined: the files are Latchkey's. */
+  readonly masNotes: readonly MasNote[] | undefined;
   /** Includes the variables of `.env`. */
   readonly environment: Environment;
   /** The merged sources. Secrets in files are still file references. */
@@ -103,19 +114,18 @@ export interface LoadedConfig {
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { workingDirectory } = sources;
   const shape = configShape();
-  const { environment, warnings } = withDotEnv(sources.environment, workingDirectory);
-  const names = configurationFiles(sources.files, environment, workingDirectory);
+  const { environment, warnings } = withDotEnv(sources.environment, dotEnvDirectory(sources));
+  const named = namedFiles(sources, environment);
   const account = sources.account ?? processAccount();
   const reading = new Reading(shape, workingDirectory, account);
-  reading.addFiles(names);
+  const names = reading.addFiles(named, environment);
   const variables = reading.addEnvironment(environment);
   reading.addFlags(sources.flags);
 
   const read = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
   const tree = sources.started === undefined ? read : withStartSettings(read, sources.started);
   const secretFiles = new SecretFiles(account);
-  const named = secretFiles.contents(tree, shape);
-  const complete = withFilesOfUris(named, (root) => secretFiles.contents(root, shape));
+  const complete = withFilesOfUris(secretFiles.contents(tree, shape), (root) => secretFiles.contents(root, shape));
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
   const { templates, problems: wrongTemplates } = readTemplates(complete);
@@ -135,12 +145,12 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...assetDirectoryProblems(complete),
     ...tlsProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
-  ];
+  ].map((problem) => ({ ...problem, key: problem.key === undefined ? undefined : reading.written(problem.key) }));
   // A key that seems to be missing may be in the file that could not be read.
   if (reading.isUnreadable) throw configurationError([...reading.problems]);
   if (parsed === undefined || found.length > 0) throw configurationError(found);
 
-  const isTrial = names.length === 0 && nodeAt(tree, ['http', 'public_base']) === undefined;
+  const isTrial = named.names.length === 0 && nodeAt(tree, ['http', 'public_base']) === undefined;
   const config = completeConfig(parsed, {
     environment,
     variables,
@@ -154,10 +164,16 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const fileWarnings = [...reading.warnings, ...secretFiles.warnings];
   return {
     config,
-    warnings: [...warnings, ...unknownVariables(environment), ...fileWarnings, ...configWarnings(config)],
+    warnings: [
+      ...warnings,
+      ...unknownVariables(environment),
+      ...fileWarnings,
+      ...configWarnings(config).map((line) => reading.written(line)),
+    ],
     fileWarnings,
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
+    masNotes: reading.masNotes,
     files: names,
     emptyFiles: reading.emptyFiles,
     templateProblems: [...wrongTemplates, ...wrongTranslations],
@@ -198,6 +214,10 @@ function rereadSection(tree: MappingNode, section: string, account: ProcessAccou
   return { parsed, directoryKeys };
 }
 
+const RECOGNIZED =
+  'read as a configuration of Matrix Authentication Service, with its defaults ' +
+  '(docs/reference/mas-configuration.md). Set protocol_name: matrix if it is a configuration of Latchkey';
+
 /** Merges the sources in ascending precedence and collects their problems. */
 class Reading {
   readonly problems: Problem[] = [];
@@ -206,6 +226,8 @@ class Reading {
   readonly emptyFiles: string[] = [];
   /** A file is not valid YAML or could not be read. */
   isUnreadable = false;
+  /** Present if the files are those of Matrix Authentication Service. */
+  masNotes: readonly MasNote[] | undefined;
   tree: MappingNode;
   readonly #shape: MappingShape;
   readonly #directory: string;
@@ -219,23 +241,107 @@ class Reading {
     this.tree = mappingNode({ rank: 0, source: 'defaults', directory });
   }
 
-  addFiles(names: readonly string[]): void {
-    for (const name of names) {
-      this.#rank += 1;
-      const content = readConfigurationFile(name, this.#rank, this.#directory);
-      this.problems.push(...content.problems);
-      if (content.root === undefined) {
-        this.isUnreadable = true;
-        continue;
-      }
-      const { root, problems, aliases } = withOwnNames(content.root, this.#shape);
+  /** Returns a key, or a text that begins with a key, as the operator wrote the key. */
+  written(text: string): string {
+    return this.masNotes === undefined ? text : text.replace(/^homeserver\b/, 'matrix');
+  }
+
+  /** Returns the names of the files that were read. */
+  addFiles(named: NamedFiles, environment: Environment): readonly string[] {
+    const names = named.areDeclared ? this.#existing(named.names) : named.names;
+    const roots = names.flatMap((name) => this.#readFile(name) ?? []);
+    // What a file that cannot be read contains is unknown.
+    if (this.isUnreadable) return names;
+    if (dialectOf(roots, named.areDeclared) === 'mas') {
+      this.#addMasFiles(roots, environment);
+      if (!named.areDeclared) this.warnings.push(`${names.join(', ')}: ${RECOGNIZED}`);
+      return names;
+    }
+    this.problems.push(...mixtureProblems(roots));
+    for (const root of roots) {
+      const { root: renamed, problems, aliases } = withOwnNames(root, this.#shape);
       this.problems.push(...problems);
       for (const alias of aliases) this.aliases.add(alias);
-      if (holdsSecrets(root, this.#shape)) this.#judgeFile(name, root.at);
-      if (root.kind === 'mapping' && root.entries.size === 0) this.emptyFiles.push(name);
-      if (root.kind === 'mapping') this.#lay(root);
-      else this.problems.push({ key: undefined, message: 'expected a mapping of sections', at: root.at });
+      this.#lay(renamed);
     }
+    if (this.#isMatrix(environment)) this.#addMasVariables(environment);
+    else if (named.overruledBy !== undefined) this.problems.push(this.#unread(named.overruledBy, environment));
+    return names;
+  }
+
+  /** Files of Matrix Authentication Service are also looked up in the directories above, and may be missing. */
+  #existing(names: readonly string[]): readonly string[] {
+    return names.flatMap((name) => {
+      const found = findUpwards(name, this.#directory);
+      if (found === undefined) this.warnings.push(`${name}: the configuration file does not exist`);
+      if (found === undefined) return [];
+      return found === resolve(this.#directory, name) ? [name] : [found];
+    });
+  }
+
+  #readFile(name: string): MappingNode | undefined {
+    this.#rank += 1;
+    const { root, problems } = readConfigurationFile(name, this.#rank, this.#directory);
+    this.problems.push(...problems);
+    if (root === undefined) {
+      this.isUnreadable = true;
+      return undefined;
+    }
+    if (holdsSecrets(withOwnNames(root, this.#shape).root, this.#shape)) this.#judgeFile(name, root.at);
+    if (root.kind === 'mapping' && root.entries.size === 0) this.emptyFiles.push(name);
+    if (root.kind === 'mapping') return root;
+    this.problems.push({ key: undefined, message: 'expected a mapping of sections', at: root.at });
+    return undefined;
+  }
+
+  #addMasFiles(roots: readonly MappingNode[], environment: Environment): void {
+    const document = roots
+      .map((root) => relocated(root, this.#directory))
+      .reduce(mergedAsMas, this.#masVariables(environment));
+    const { root, notes } = translateMas(document);
+    this.masNotes = notes;
+    this.#addNotes(notes);
+    this.#lay(root);
+    this.#setRustLog(environment);
+  }
+
+  /** Variables of Matrix Authentication Service are below the files. */
+  #addMasVariables(environment: Environment): void {
+    const { root, notes } = translateMasKeys(this.#masVariables(environment));
+    this.#addNotes(notes);
+    const merged = merge(root, this.tree);
+    if (merged.kind === 'mapping') this.tree = merged;
+    this.#setRustLog(environment);
+  }
+
+  #masVariables(environment: Environment): MappingNode {
+    return masVariables(environment, { rank: 0, directory: this.#directory });
+  }
+
+  #addNotes(notes: readonly MasNote[]): void {
+    for (const { kind, key, message, at } of notes) {
+      if (kind === 'refusal') this.problems.push({ key, message, at });
+      if (kind === 'warning') this.warnings.push(`${key}: ${message} (${placeText(at)})`);
+    }
+  }
+
+  #setRustLog(environment: Environment): void {
+    const { level, ignored } = parseRustLog(environment['RUST_LOG'] ?? '');
+    this.#set('logging', 'level', level, { ...this.#nextOrigin(), source: 'RUST_LOG' });
+    if (ignored.length > 0 && (environment['LATCHKEY_LOG'] ?? '') === '') {
+      this.warnings.push(`RUST_LOG: ${ignored.join(', ')} is ignored; LATCHKEY_LOG sets levels of single events`);
+    }
+  }
+
+  #isMatrix(environment: Environment): boolean {
+    const name = nodeAt(this.tree, ['protocol_name']);
+    const value = environment['LATCHKEY__PROTOCOL_NAME'] ?? (name === undefined ? undefined : plain(name));
+    return value === undefined ? this.aliases.has('matrix') : value === 'matrix';
+  }
+
+  #unread(by: string, environment: Environment): Problem {
+    const message = `names ${environment['MAS_CONFIG']}, which is not read because ${by} names other files. Unset MAS_CONFIG, or unset ${by} to run with the configuration of Matrix Authentication Service`;
+    return { key: undefined, message, at: { rank: this.#rank, source: 'MAS_CONFIG', directory: this.#directory } };
   }
 
   /** Checks the owner and mode of a file that contains secrets: only its owner may read or write it. */
@@ -368,6 +474,7 @@ const ADVISED_SECRET_LENGTH = 16;
 function configWarnings(config: Config): string[] {
   return [
     ...redirectWarnings(config),
+    ...clientSecretWarnings(config),
     ...proxyWarnings(config),
     ...homeserverWarnings(config),
     ...emailWarnings(config),
@@ -384,6 +491,15 @@ function redirectWarnings({ clients }: Config): string[] {
       ];
     }),
   );
+}
+
+function clientSecretWarnings({ clients }: Config): string[] {
+  return clients.flatMap(({ clientSecret }, index) => {
+    if (clientSecret === undefined || clientSecret.reveal().length >= MIN_SECRET_LENGTH) return [];
+    return [
+      `clients[${index}].client_secret: shorter than ${MIN_SECRET_LENGTH} characters, so it may be guessed; replace it`,
+    ];
+  });
 }
 
 /** Warns about listeners where any client can choose the address that rate limits and logs use. */
