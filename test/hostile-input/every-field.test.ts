@@ -20,8 +20,9 @@ beforeAll(async () => {
 async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
   let count = 0;
   for (const request of requests) {
+    const ready = await victim.prepare(request);
     const logged = attacked.service.logLines().length;
-    const response = await attacked.ask(victim.readyToSend(request));
+    const response = await attacked.ask(ready);
     const where = `${request.method} ${request.target} ${JSON.stringify(request.headers)} ${request.body ?? ''}`;
     const lines = expectValidLogLines(attacked.service.logLines().slice(logged));
     expect(
@@ -34,7 +35,7 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
       response.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
     const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && response.status === 200;
     if (setsSession || isWrongPassword) await victim.recover(['user_sessions']);
-    if (response.status === 303 && request.path === '/authorize') await victim.recover(['oauth2_authorization_grants']);
+    if (response.status === 303 && request.path === '/authorize') victim.markGrantUsed();
     count += 1;
   }
   return count;

@@ -12,6 +12,7 @@ export class Victim {
   #browser: Browser | undefined;
   #csrf = '';
   #grantId = '';
+  #isGrantUsed = false;
 
   constructor(attacked: AttackedService) {
     this.#attacked = attacked;
@@ -36,12 +37,26 @@ export class Victim {
   async renewGrant(): Promise<void> {
     await this.browser.open(this.#attacked.authorizeUrl(C1, { prompt: 'consent' }));
     this.#grantId = new URL(this.browser.page.url).pathname.split('/').at(-1) ?? '';
+    this.#isGrantUsed = false;
   }
 
   /** Restores the state after a request that changed these tables. */
   async recover(changed: readonly string[]): Promise<void> {
     if (changed.includes('user_sessions')) await this.renewSession();
     if (changed.includes('oauth2_authorization_grants')) await this.renewGrant();
+  }
+
+  /** Notes that a request may have ended the grant. `prepare` replaces it for the next request that contains it. */
+  markGrantUsed(): void {
+    this.#isGrantUsed = true;
+  }
+
+  /** Does what `readyToSend` does, with a grant that still waits for consent. */
+  async prepare(request: HostileRequest): Promise<HostileRequest> {
+    const { target, headers, body } = request;
+    const texts = [target, ...headers.map(([, value]) => value), ...(typeof body === 'string' ? [body] : [])];
+    if (this.#isGrantUsed && texts.some((text) => text.includes(PLACEHOLDERS.grantId))) await this.renewGrant();
+    return this.readyToSend(request);
   }
 
   /** Fills in the placeholders, and adds a new client address if the request has none. */
