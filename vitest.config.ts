@@ -25,7 +25,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A poll ends when what it waits for is there. Its limit of one second would fail on a busy machine.
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many of these tests wait for a process, a timer or the database.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
       // To load the service takes longer than most of these files run.
