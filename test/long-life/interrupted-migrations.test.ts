@@ -6,13 +6,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { type Migration, readMigrations } from '#platform/postgres/migrator/migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS } from '#platform/postgres/migrator/migration-state.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createEmptyDatabase, type EmptyDatabase } from '#test/support/database.ts';
+import { createEmptyDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import { killProcess, Program } from '#test/support/program.js';
 import { dumpSchema } from '#test/support/schema-dump.ts';
@@ -45,55 +45,63 @@ const FROM_PRE_RELEASE = [...readMigrations('migrations/pre-release'), ...MIGRAT
 /** Last migration of the oldest version that `tools/upgrade` starts from. */
 const OLDEST = 39;
 
-let empty: EmptyDatabase;
-let folder: string;
-let program: Program;
-let client: Client;
+interface Place {
+  readonly connectionString: string;
+  readonly program: Program;
+  readonly client: Client;
+}
 
-beforeEach(async () => {
-  empty = await createEmptyDatabase();
-  folder = mkdtempSync(join(tmpdir(), 'latchkey-interrupted-'));
-  program = new Program(folder, {
-    data_dir: join(folder, 'data'),
-    database: { uri: empty.connectionString },
-    logging: { level: 'error' },
-  });
-  client = new Client({ connectionString: empty.connectionString });
-  await client.connect();
-  await client.query(CREATE_SCHEMA_MIGRATIONS);
-  await client.query(HOLD);
-});
+/** Runs `work` with an empty database, whose migrations can be held, and with the program that migrates it. */
+async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  const empty = await createEmptyDatabase();
+  const { connectionString } = empty;
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-interrupted-'));
+  const client = new Client({ connectionString });
+  try {
+    await client.connect();
+    await client.query(CREATE_SCHEMA_MIGRATIONS);
+    await client.query(HOLD);
+    const program = new Program(folder, {
+      data_dir: join(folder, 'data'),
+      database: { uri: connectionString },
+      logging: { level: 'error' },
+    });
+    await work({ connectionString, program, client });
+  } finally {
+    await client.end();
+    await empty.drop();
+    rmSync(folder, { recursive: true });
+  }
+}
 
-afterEach(async () => {
-  await client.end();
-  await empty.drop();
-  rmSync(folder, { recursive: true });
-});
-
-test('a process killed during any migration leaves it complete or rolled back, and the next one continues with every row', async () => {
-  await interruptEach(MIGRATIONS, new Set());
+// At the same time: each waits for processes that start and end.
+test.concurrent('a process killed during any migration leaves it complete or rolled back, and the next one continues with every row', async () => {
+  await inPlace(async (place) => await interruptEach(place, MIGRATIONS, new Set()));
 }, 240_000);
 
-test('and so does one that migrates a database of a version before the first release', async () => {
-  const connection = parseConnectionUri(empty.connectionString);
-  const only = FROM_PRE_RELEASE.filter(({ version }) => version <= OLDEST);
-  await migrate({ connection, directory: 'migrations', only, log: silentLog, clock: systemClock });
-  const filled = await fillTables(client, { rows: ROWS, except: new Set([HELD]) });
-  await interruptEach(FROM_PRE_RELEASE.slice(only.length), new Set(filled));
+test.concurrent('and so does one that migrates a database of a version before the first release', async () => {
+  await inPlace(async (place) => {
+    const connection = parseConnectionUri(place.connectionString);
+    const only = FROM_PRE_RELEASE.filter(({ version }) => version <= OLDEST);
+    await migrate({ connection, directory: 'migrations', only, log: silentLog, clock: systemClock });
+    const filled = await fillTables(place.client, { rows: ROWS, except: new Set([HELD]) });
+    await interruptEach(place, FROM_PRE_RELEASE.slice(only.length), new Set(filled));
+  });
 }, 240_000);
 
 /** Interrupts each of the pending migrations, and fills its tables. Then requires the current schema and all rows. */
-async function interruptEach(migrations: readonly Migration[], filled: Set<string>): Promise<void> {
+async function interruptEach(place: Place, migrations: readonly Migration[], filled: Set<string>): Promise<void> {
+  const { connectionString, program, client } = place;
   for (const [index, { version }] of migrations.entries()) {
-    await killIn(version, { isServerTold: index % 2 === 0 });
+    await killIn(place, version, { isServerTold: index % 2 === 0 });
     for (const table of await fillTables(client, { rows: ROWS, except: new Set([...filled, HELD]) })) filled.add(table);
   }
   await program.run(['database', 'migrate']);
   await client.query('drop trigger hold_migration on schema_migrations; drop function hold_migration()');
   await client.query(`drop table ${HELD}`);
-  expect(await dumpSchema(empty.connectionString)).toBe(readFileSync('migrations/schema.sql', 'utf8'));
+  expect(await dumpSchema(connectionString)).toBe(readFileSync('migrations/schema.sql', 'utf8'));
   const counts: Record<string, number> = {};
-  for (const table of filled) counts[table] = await countRows(table);
+  for (const table of filled) counts[table] = await countRows(client, table);
   const fewer = Object.entries(counts).filter(([, count]) => count < ROWS);
   expect(fewer).toEqual([]);
 }
@@ -102,30 +110,37 @@ async function interruptEach(migrations: readonly Migration[], filled: Set<strin
  * Kills the program at the end of a migration. The server either notices immediately, as after a connection reset, or
  * finishes the current statement, as when the machine fails.
  */
-async function killIn(version: number, { isServerTold }: { isServerTold: boolean }): Promise<void> {
+async function killIn(
+  { program, client }: Place,
+  version: number,
+  { isServerTold }: { isServerTold: boolean },
+): Promise<void> {
   await client.query(`update ${HELD} set version = ${version}`);
   await client.query(`select pg_advisory_lock(${LOCK})`);
   const child = program.launch(['database', 'migrate']);
-  await waitUntil(
-    () => isThere(`select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`),
-    `migration ${version} to reach its end`,
-  );
+  await waitUntil(() => isThere(client, HELD_MIGRATION), `migration ${version} to reach its end`);
   await killProcess(child);
   if (isServerTold) {
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${OF_MIGRATOR}`);
   }
   await client.query(`select pg_advisory_unlock(${LOCK})`);
-  await waitUntil(async () => !(await isThere(`select from pg_stat_activity where ${OF_MIGRATOR}`)), 'its connection');
+  await waitUntil(
+    async () => !(await isThere(client, `select from pg_stat_activity where ${OF_MIGRATOR}`)),
+    'its connection',
+  );
 }
 
+const HELD_MIGRATION = `select from pg_locks
+  where locktype = 'advisory' and objid = ${LOCK} and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
 const OF_MIGRATOR = `application_name = '${MIGRATOR}' and datname = current_database()`;
 
-async function isThere(query: string): Promise<boolean> {
+async function isThere(client: Client, query: string): Promise<boolean> {
   return (await client.query(query)).rowCount !== 0;
 }
 
 /** Returns `ROWS` for a table that a later migration drops. */
-async function countRows(table: string): Promise<number> {
-  if (!(await isThere(`select where to_regclass('${table}') is not null`))) return ROWS;
+async function countRows(client: Client, table: string): Promise<number> {
+  if (!(await isThere(client, `select where to_regclass('${table}') is not null`))) return ROWS;
   return (await client.query(`select from ${table}`)).rowCount ?? 0;
 }
