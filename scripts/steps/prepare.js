@@ -22,7 +22,7 @@ export async function prepare({ withTools, withBuild = true }) {
   });
 }
 
-/** Removes leftovers of killed processes. While the lock is held, none of them is in use. */
+/** Removes leftovers of killed processes. While the lock is held, they are not in use. */
 function removeUnfinished() {
   for (const name of readdirSync(workshop)) {
     if (/^(?:install|build|old-modules)-\d+$/.test(name))

@@ -12,7 +12,7 @@ const STARTERS = new Set([
   'test/support/start-postgres.js',
 ]);
 const TEST = /\.test\.tsx?$/;
-/** Files that only tests import. The product imports none of them. */
+/** Files that tests import and the product does not. */
 const OF_TESTS = /^test\/|\.test-support\.tsx?$/;
 const IMPORT = /(?:\bfrom|\bimport)[\s(]*['"]([^'"]+)['"]/g;
 

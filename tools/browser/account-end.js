@@ -64,7 +64,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
   });
 }
 
-/** Possible error responses; none of them deactivates the account. */
+/** Possible error responses, which leave the account as it is. */
 async function refuse(page, dialog) {
   await typeInto(page, password(dialog), PASSWORD);
   await ready(dialog);

@@ -28,7 +28,7 @@ export async function endTree(child) {
   await ended;
 }
 
-/** Stops the descendants first, so that none of them responds after another one is dead. */
+/** Stops the descendants first, so that they do not respond after another one is dead. */
 export function killTree(pid) {
   const pids = withChildren(pid);
   for (const signal of ['SIGSTOP', 'SIGKILL']) for (const one of pids) send(one, signal);
