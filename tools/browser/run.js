@@ -1,5 +1,6 @@
 /**
- * Runs user journeys in a real browser against the built program, and examines every page; two parts run in parallel.
+ * Runs user journeys in a real browser against the built program, and examines every page; several parts run in
+ * parallel.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,10 @@ import { checkEveryPage } from './pages/every-page.js';
 import { RelyingParty } from './relying-party.js';
 
 const LIMIT_MS = 40 * 60_000;
-const LANES = 2;
+/** One more than the cores of a small machine: a step often waits for the service, its database or the browser. */
+const LANES = 3;
+/** Parts that share the pages. Each starts its own services. */
+const SHARES_OF_PAGES = 2;
 
 /** Separate ones run only by their flag: a timed one needs an otherwise idle machine, and images are written to `docs`. */
 const JOURNEYS = [
@@ -91,12 +95,12 @@ function parts() {
   const word = isWhole ? undefined : only;
   const isOfPages = isWhole || !only.startsWith('--');
   const shares = isOfPages
-    ? Array.from({ length: LANES }, (_, share) => ({ only: word, isShort, share, shares: LANES }))
+    ? Array.from({ length: SHARES_OF_PAGES }, (_, share) => ({ only: word, isShort, share, shares: SHARES_OF_PAGES }))
     : [];
   return [
     // A failed page is examined once more alone.
     ...shares.map((which) => ({
-      name: `pages ${which.share + 1} of ${LANES}`,
+      name: `pages ${which.share + 1} of ${SHARES_OF_PAGES}`,
       run: () => inPlace((place) => checkEveryPage(checks, place, which)),
     })),
     ...journeys.map(({ name, check }) => ({
