@@ -1,7 +1,7 @@
 /** Applications with a configuration mistake: the application, the page or the log must show what is wrong. */
 import assert from 'node:assert/strict';
 import { applications } from './applications.js';
-import { decide, signIn, textAt } from './person.js';
+import { decide, signIn, textAt } from './user.js';
 
 /**
  * @param name of the application and its mistake

@@ -12,9 +12,9 @@ import { Application } from './application.js';
 import { applications } from './applications.js';
 import { startPublisher } from './mcp/publisher.js';
 import { misconfigured } from './misconfigured.js';
-import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
 import { slowApplications } from './slow-applications.js';
+import { PASSWORD, USER } from './user.js';
 
 const LIMIT_MS = 30 * 60_000;
 // Contains characters that libraries encode differently, like the symbols of Base64.
@@ -75,7 +75,7 @@ const configuration = {
 };
 const latchkey = await Latchkey.start(folder, 'latchkey', configuration, 'localhost', publisher.environment);
 try {
-  const { username, name, email } = PERSON;
+  const { username, name, email } = USER;
   const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);

@@ -1,6 +1,6 @@
 /** Checks of every application that signs users in on its server. */
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn, subjectOf, textAt } from './person.js';
+import { decide, signIn, subjectOf, textAt, USER } from './user.js';
 
 /**
  * @param definition of the application
@@ -29,7 +29,7 @@ export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
         const learned = JSON.parse(await textAt(page, application.base, me));
-        assert.deepEqual(learned, { sub: subjectOf(latchkey), name: PERSON.name, email: PERSON.email });
+        assert.deepEqual(learned, { sub: subjectOf(latchkey), name: USER.name, email: USER.email });
       },
     ],
   ];

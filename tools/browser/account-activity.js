@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerInPlace } from './account-answers.js';
+import { mockResponse } from './account-mocked-responses.js';
 import { tabTo } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 
@@ -49,24 +49,24 @@ export async function lookAtActivity({ page, latchkey, username }) {
   await page.getByText('Service 39', { exact: true }).waitFor();
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
 
-  await answerInPlace(page, 'SecurityEventList', { body: TOO_MANY });
+  await mockResponse(page, 'SecurityEventList', { body: TOO_MANY });
   await activate(page, page.getByRole('link', { name: 'Account', exact: true }));
   await page.getByRole('alert').getByText('Too many attempts. Retry in a minute.').waitFor();
-  await answerInPlace(page, 'SecurityEventList', { status: 503, body: { errors: [] } });
+  await mockResponse(page, 'SecurityEventList', { status: 503, body: { errors: [] } });
   await activate(page, page.getByRole('button', { name: 'Retry' }));
   await page.getByRole('alert').getByText('Could not connect.').waitFor();
-  await answerInPlace(page, 'SecurityEventList', undefined);
+  await mockResponse(page, 'SecurityEventList', undefined);
   await activate(page, page.getByRole('button', { name: 'Retry' }));
   await page.getByText('Account created').waitFor();
   await page.getByText('by an administrator').waitFor();
   await page.getByRole('alert').waitFor({ state: 'detached' });
 
-  await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([]) } });
+  await mockResponse(page, 'SecurityEventList', { body: { data: answerWith([]) } });
   await activate(page, page.getByRole('link', { name: 'Apps and devices' }));
   await page.getByText('No activity of this type.').waitFor();
   await activate(page, page.getByRole('link', { name: 'All', exact: true }));
   await page.getByText('No activity yet.').waitFor();
-  await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([OF_A_LATER_VERSION]) } });
+  await mockResponse(page, 'SecurityEventList', { body: { data: answerWith([OF_A_LATER_VERSION]) } });
   await activate(page, page.getByRole('link', { name: 'Sign-ins' }));
   await page.getByText('Other activity').waitFor();
   await page.reload();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answering } from './account-answers.js';
+import { checkMessages } from './account-mocked-responses.js';
 import { activate, heading } from './account-steps.js';
 import { tabTo } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -83,7 +83,7 @@ async function takeAccess({ page, latchkey, username, connected, allowed }) {
   await dialog.waitFor({ state: 'detached' });
   await activate(page, button);
   await tabTo(page, dialog.getByRole('button', { name: 'Remove access' }));
-  await answering(page, 'RevokeApplication', {
+  await checkMessages(page, 'RevokeApplication', {
     'Too many attempts': 'RATE_LIMITED',
     'Something went wrong': { revokeApplication: { status: 'OF_A_LATER_VERSION', endedSessions: 0 } },
   });
@@ -112,7 +112,7 @@ async function beAskedAgain({ page, latchkey, username, allowed }) {
   const other = await allowed.getByRole('link').first().innerText();
   await activate(page, allowed.getByRole('button', { name: `Reset permissions for ${other}` }));
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Reset permissions' }));
-  await answering(page, 'RevokeConsent', {
+  await checkMessages(page, 'RevokeConsent', {
     'Something went wrong': { revokeConsent: { status: 'OF_A_LATER_VERSION' } },
     'This was already removed.': { revokeConsent: { status: 'NOT_FOUND' } },
   });

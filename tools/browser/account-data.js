@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { answerInPlace, answering } from './account-answers.js';
+import { checkMessages, mockResponse } from './account-mocked-responses.js';
 import { activate } from './account-steps.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -17,7 +17,7 @@ export async function takeDataAlong({ page, base }) {
   await ask.waitFor();
   await checkWithAxe(page);
   await tabTo(page, ask);
-  await answering(page, 'StartDataExport', {
+  await checkMessages(page, 'StartDataExport', {
     'You can request one copy per day.': { startDataExport: { status: 'RATE_LIMITED' } },
     'You are not allowed to do this.': { startDataExport: { status: 'DISABLED' } },
     'Something went wrong. Please retry later.': { startDataExport: { status: 'OF_A_LATER_VERSION' } },
@@ -44,7 +44,7 @@ export async function takeDataAlong({ page, base }) {
 /** The user returns to the page; nothing is submitted automatically. */
 async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
-  await answerInPlace(page, 'StartDataExport', { body: { errors: [{ message: 'made up', extensions }], data: null } });
+  await mockResponse(page, 'StartDataExport', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
   const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answering } from './account-answers.js';
+import { checkMessages } from './account-mocked-responses.js';
 import { tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 import { PASSWORD } from './settings.js';
@@ -38,7 +38,7 @@ async function beginToAdd(page, latchkey, username) {
   assert.equal(await password(dialog).inputValue(), '', 'a wrong password is not kept');
 
   await typeInto(page, password(dialog), PASSWORD);
-  await answering(page, 'AddEmail', {
+  await checkMessages(page, 'AddEmail', {
     'Too many attempts': { startEmailAuthentication: { status: 'RATE_LIMITED' } },
     'Not this domain.': { startEmailAuthentication: { status: 'DENIED', violations: ['Not this domain.'] } },
     'You are not allowed to do this': { startEmailAuthentication: { status: 'DENIED', violations: null } },
@@ -61,13 +61,13 @@ async function proveAddress(page, mails) {
   await typeInto(page, field, '12345');
   await expectRefused(page, page, 'Code from the email', 'Enter the 6-digit code from the email.');
   await typeInto(page, field, '123-456');
-  await answering(page, 'DoVerifyEmail', {
+  await checkMessages(page, 'DoVerifyEmail', {
     'This code has expired.': { completeEmailAuthentication: { status: 'CODE_EXPIRED' } },
     'Too many attempts': { completeEmailAuthentication: { status: 'RATE_LIMITED' } },
     'Something went wrong': { completeEmailAuthentication: { status: 'OF_A_LATER_VERSION' } },
   });
   await tabTo(page, page.getByRole('button', { name: 'Resend code' }));
-  await answering(page, 'ResendEmailAuthenticationCode', {
+  await checkMessages(page, 'ResendEmailAuthenticationCode', {
     'We just sent you a code.': { resendEmailAuthenticationCode: { status: 'RATE_LIMITED' } },
     'Too many incorrect codes': { resendEmailAuthenticationCode: { status: 'COMPLETED' } },
     'Something went wrong': { resendEmailAuthenticationCode: { status: 'OF_A_LATER_VERSION' } },
@@ -150,11 +150,11 @@ async function removeAddress(page, latchkey, username) {
   await tabTo(page, password(dialog));
   await expectRefused(page, dialog, 'Your password', 'Enter your password.');
   await typeInto(page, password(dialog), PASSWORD);
-  await answering(page, 'RemoveEmail', {
+  await checkMessages(page, 'RemoveEmail', {
     'That password is incorrect.': { removeEmail: { status: 'INCORRECT_PASSWORD', user: null } },
   });
   await typeInto(page, password(dialog), PASSWORD);
-  await answering(page, 'RemoveEmail', {
+  await checkMessages(page, 'RemoveEmail', {
     'is no longer in your account': { removeEmail: { status: 'NOT_FOUND', user: null } },
     'Something went wrong': { removeEmail: { status: 'OF_A_LATER_VERSION', user: null } },
     'This email address is the only way to recover': 'LAST_EMAIL',
@@ -173,7 +173,7 @@ async function choosePrimary(page, latchkey, username) {
   const button = page.getByRole('button', { name: /^Make primary: / });
   assert.equal(await button.count(), 1);
   await tabTo(page, button);
-  await answering(page, 'SetPrimaryEmail', {
+  await checkMessages(page, 'SetPrimaryEmail', {
     'is no longer in your account': { setPrimaryEmail: { status: 'NOT_FOUND', user: null } },
   });
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerInPlace, answering } from './account-answers.js';
+import { checkMessages, mockResponse } from './account-mocked-responses.js';
 import { heading, signIn, until, withPage } from './account-steps.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -68,7 +68,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
 async function refuse(page, dialog) {
   await typeInto(page, password(dialog), PASSWORD);
   await ready(dialog);
-  await answering(page, 'DeactivateUser', {
+  await checkMessages(page, 'DeactivateUser', {
     'You are not allowed to do this': 'FEATURE_DISABLED',
     'Too many attempts': 'RATE_LIMITED',
     'Something went wrong': { deactivateUser: { status: 'OF_A_LATER_VERSION' } },
@@ -79,7 +79,7 @@ async function refuse(page, dialog) {
 /** On return, the box is checked, the password is not kept, and nothing is submitted. */
 async function proveAgain(page, dialog, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
-  await answerInPlace(page, 'DeactivateUser', { body: { errors: [{ message: 'made up', extensions }], data: null } });
+  await mockResponse(page, 'DeactivateUser', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
   const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerInPlace } from './account-answers.js';
+import { mockResponse } from './account-mocked-responses.js';
 import { activate, heading, signIn, withPage } from './account-steps.js';
 import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { press } from './keyboard.js';
@@ -37,7 +37,7 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
       ['MANAGED_BY_PROVIDER', 'Only an administrator can remove this link.'],
       ['NOT_FOUND', 'This account is no longer linked.'],
     ]) {
-      await answerInPlace(page, 'UnlinkUpstreamAccount', { body: { data: { unlinkUpstreamAccount: { status } } } });
+      await mockResponse(page, 'UnlinkUpstreamAccount', { body: { data: { unlinkUpstreamAccount: { status } } } });
       await activate(page, button);
       await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
       await dialog.getByRole('alert').getByText(text).waitFor();
@@ -47,11 +47,11 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
       await dialog.waitFor({ state: 'detached' });
     }
     const unknown = { unlinkUpstreamAccount: { status: 'OF_A_LATER_VERSION' } };
-    await answerInPlace(page, 'UnlinkUpstreamAccount', { body: { data: unknown } });
+    await mockResponse(page, 'UnlinkUpstreamAccount', { body: { data: unknown } });
     await activate(page, button);
     await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
     await dialog.getByRole('alert').getByText('Something went wrong').waitFor();
-    await answerInPlace(page, 'UnlinkUpstreamAccount', undefined);
+    await mockResponse(page, 'UnlinkUpstreamAccount', undefined);
     await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
     await page.getByText('No linked accounts.').waitFor();
     await page.getByRole('link', { name: 'Link Quayside Club' }).waitFor();

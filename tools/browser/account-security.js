@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerInPlace, answering } from './account-answers.js';
+import { checkMessages, mockResponse } from './account-mocked-responses.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 import { PASSWORD } from './settings.js';
@@ -46,11 +46,11 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   await page.keyboard.press('Space');
   await dialog.getByLabel('This browser too').waitFor();
   const ended = { browserSessions: 0, oauth2Sessions: 0, compatSessions: 0 };
-  await answering(page, 'EndAllSessions', {
+  await checkMessages(page, 'EndAllSessions', {
     'Something went wrong': { endAllSessions: { status: 'OF_A_LATER_VERSION', ...ended } },
     'Too many attempts.': 'RATE_LIMITED',
   });
-  await answerInPlace(page, 'EndAllSessions', { status: 503, body: { errors: [] } });
+  await mockResponse(page, 'EndAllSessions', { status: 503, body: { errors: [] } });
   await page.keyboard.press('Enter');
   await dialog.getByRole('alert').getByText('Could not connect.').waitFor();
 
@@ -78,7 +78,7 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
 /** The user's choices are restored on return; nothing is submitted automatically. */
 async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
-  await answerInPlace(page, 'EndAllSessions', { body: { errors: [{ message: 'made up', extensions }], data: null } });
+  await mockResponse(page, 'EndAllSessions', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
   const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answering } from './account-answers.js';
+import { checkMessages } from './account-mocked-responses.js';
 import { activate, heading } from './account-steps.js';
 import { typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -26,7 +26,7 @@ export async function nameSessions({ page, latchkey, username }) {
   await dialog.getByRole('alert').getByText('Enter a name.').waitFor();
   await checkWithAxe(page);
   await typeInto(page, dialog.getByLabel('Name'), 'Kitchen tablet');
-  await answering(page, 'SetOAuth2SessionName', {
+  await checkMessages(page, 'SetOAuth2SessionName', {
     'Something went wrong': { setOauth2SessionName: { status: 'OF_A_LATER_VERSION' } },
     'This session has already ended.': { setOauth2SessionName: { status: 'NOT_FOUND' } },
     'include the request ID POST-1': 'BAD_USER_INPUT',
@@ -48,7 +48,7 @@ export async function nameSessions({ page, latchkey, username }) {
   await page.goto(`${base}account/devices/OLDPHONE`);
   const chat = await openRename(page, 'Unknown device');
   await typeInto(page, chat.getByLabel('Name'), 'Old phone');
-  await answering(page, 'SetCompatSessionName', {
+  await checkMessages(page, 'SetCompatSessionName', {
     'This session has already ended.': { setCompatSessionName: { status: 'NOT_FOUND' } },
   });
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerInPlace } from './account-answers.js';
+import { mockResponse } from './account-mocked-responses.js';
 import { activate } from './account-steps.js';
 import { press, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -29,19 +29,19 @@ async function beTooFast(page, base) {
     [TOO_MANY, 'Too many attempts. Retry in 2 minutes.'],
     [{ status: 503, body: { errors: [] } }, 'Could not connect.'],
   ]) {
-    await answerInPlace(page, 'SetDisplayName', answer);
+    await mockResponse(page, 'SetDisplayName', answer);
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText(text).waitFor();
     assert.equal(await field.inputValue(), 'Lotte of the Harbour');
   }
-  await answerInPlace(page, 'AppSessionsList', TOO_MANY);
+  await mockResponse(page, 'AppSessionsList', TOO_MANY);
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('Display name saved.').waitFor();
   await dialog.waitFor({ state: 'detached' });
   await activate(page, page.getByRole('link', { name: 'Devices' }));
   await page.getByRole('alert').getByText('Too many attempts. Retry in 2 minutes.').waitFor();
   await checkWithAxe(page);
-  await answerInPlace(page, 'AppSessionsList', undefined);
+  await mockResponse(page, 'AppSessionsList', undefined);
   await activate(page, page.getByRole('button', { name: 'Retry' }));
   await page.getByRole('alert').waitFor({ state: 'detached' });
   await page.locator('.list-tools').waitFor();
@@ -87,7 +87,7 @@ async function proveAgain(page, base) {
   await typeInto(page, dialog.getByRole('textbox', { name: 'Your password' }), PASSWORD);
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   const errors = [{ message: 'made up', extensions }];
-  await answerInPlace(page, 'AddEmail', { body: { errors, data: null } });
+  await mockResponse(page, 'AddEmail', { body: { errors, data: null } });
   await page.keyboard.press('Enter');
   const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();

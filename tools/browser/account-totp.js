@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { answering } from './account-answers.js';
+import { checkMessages } from './account-mocked-responses.js';
 import { activate, heading } from './account-steps.js';
 import { tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -24,7 +24,7 @@ export async function setUpApp({ page, base, username }) {
   await begin.waitFor();
   await tabTo(page, begin);
   const nothing = { enrolmentId: null, secret: null, otpauthUrl: null, expiresAt: null };
-  await answering(page, 'StartTotpEnrolment', {
+  await checkMessages(page, 'StartTotpEnrolment', {
     'Your account already has an authenticator app.': {
       startTotpEnrolment: { status: 'ALREADY_ENROLLED', ...nothing },
     },
@@ -47,7 +47,7 @@ export async function setUpApp({ page, base, username }) {
   await page.getByText('Enter the 6 digits from the app.').waitFor();
   await page.waitForFunction(() => document.activeElement?.id === 'code');
   await typeInto(page, code, '000000');
-  await answering(page, 'CompleteTotpEnrolment', {
+  await checkMessages(page, 'CompleteTotpEnrolment', {
     'That code is incorrect.': { completeTotpEnrolment: { status: 'INVALID_CODE', recoveryCodes: null } },
     'Something went wrong. Please retry later.': {
       completeTotpEnrolment: { status: 'OF_A_LATER_VERSION', recoveryCodes: null },
@@ -112,7 +112,7 @@ async function remove(page) {
   const confirm = dialog.getByRole('button', { name: 'Remove app' });
   await confirm.waitFor();
   await tabTo(page, confirm);
-  await answering(page, 'RemoveTotp', {
+  await checkMessages(page, 'RemoveTotp', {
     'so you cannot remove it.': { removeTotp: { status: 'REQUIRED_BY_POLICY' } },
     'Something went wrong. Please retry later.': { removeTotp: { status: 'OF_A_LATER_VERSION' } },
   });

@@ -17,7 +17,7 @@ import {
 } from './api-reference-journey.js';
 import { obeyChatClients } from './chat-account-journey.js';
 import { signInToChat } from './chat-journey.js';
-import { joinByMail } from './join-journey.js';
+import { registerByEmail } from './email-registration-journey.js';
 import { travel } from './journey.js';
 import { Latchkey } from './latchkey.js';
 import { loadTypeScript } from './load-typescript.js';
@@ -28,16 +28,16 @@ import { checkRequestLines } from './request-lines.js';
 import {
   accountSettings,
   chatSettings,
-  joinSettings,
+  emailRegistrationSettings,
   PASSWORD,
   settings,
-  unaskedSettings,
+  unpromptedSettings,
   upstreamSettings,
 } from './settings.js';
-import { registerUnasked } from './unasked-journey.js';
+import { registerUnprompted } from './unprompted-registration-journey.js';
 import { linkAndReturn, registerThere } from './upstream-journey.js';
 import { UpstreamProvider } from './upstream-provider.js';
-import { redirectUris, suggestingService, unaskedService } from './upstream-services.js';
+import { redirectUris, suggestingService, unpromptedService } from './upstream-services.js';
 
 /** Registers, signs in and out, from an application and from a chat client. */
 export async function checkJourneys(checks, { browser, folder, relyingParty }) {
@@ -299,16 +299,16 @@ export async function checkRecovery(checks, { browser, folder, relyingParty, pic
 }
 
 /** Registers through another service without any prompt, except to verify the address. */
-export async function checkUnasked(checks, { browser, folder, relyingParty }) {
+export async function checkUnpromptedRegistration(checks, { browser, folder, relyingParty }) {
   const mails = await MailServer.listen();
   const upstream = await UpstreamProvider.start();
-  const unasked = unaskedSettings(relyingParty.callback, [unaskedService(upstream)], mails.settings);
-  const latchkey = await Latchkey.start(folder, 'unasked', unasked);
+  const all = unpromptedSettings(relyingParty.callback, [unpromptedService(upstream)], mails.settings);
+  const latchkey = await Latchkey.start(folder, 'unprompted', all);
   try {
     await upstream.register(redirectUris(latchkey.base));
     const how = { browser, latchkey, javaScriptEnabled: true };
     await checks.that('a person registers elsewhere without a question', async () => {
-      await registerUnasked({ ...how, login: 'tariq' });
+      await registerUnprompted({ ...how, login: 'tariq' });
     });
     for (const [login, javaScriptEnabled] of [
       ['ulla@unproven.example', true],
@@ -316,7 +316,7 @@ export async function checkUnasked(checks, { browser, folder, relyingParty }) {
     ]) {
       const scripts = `scripts ${javaScriptEnabled ? 'on' : 'off'}`;
       await checks.that(`and proves the address that was not proven there (${scripts})`, async () => {
-        await registerUnasked({ ...how, javaScriptEnabled, mails, login });
+        await registerUnprompted({ ...how, javaScriptEnabled, mails, login });
       });
     }
   } finally {
@@ -330,13 +330,13 @@ export async function checkUnasked(checks, { browser, folder, relyingParty }) {
  * Registers with a mailed code.
  * @param isByInvitation also requires a registration token
  */
-export async function checkJoining(checks, { browser, folder, relyingParty, pictures }, isByInvitation) {
+export async function checkEmailRegistration(checks, { browser, folder, relyingParty, pictures }, isByInvitation) {
   const mails = await MailServer.listen();
-  const name = isByInvitation ? 'joining-by-invitation' : 'joining';
+  const name = isByInvitation ? 'registration-by-invitation' : 'registration';
   const latchkey = await Latchkey.start(
     folder,
     name,
-    joinSettings(relyingParty.callback, mails.settings, isByInvitation),
+    emailRegistrationSettings(relyingParty.callback, mails.settings, isByInvitation),
   );
   try {
     for (const [person, locale, javaScriptEnabled] of [
@@ -351,7 +351,7 @@ export async function checkJoining(checks, { browser, folder, relyingParty, pict
       const how = `${locale}, scripts ${javaScriptEnabled ? 'on' : 'off'}${isByInvitation ? ', by invitation' : ''}`;
       let arrived = [];
       await checks.that(`a person joins with a code of a mail (${how})`, async () => {
-        arrived = await joinByMail({ browser, latchkey, mails, locale, javaScriptEnabled, username, token });
+        arrived = await registerByEmail({ browser, latchkey, mails, locale, javaScriptEnabled, username, token });
       });
       // Both mails look the same, and so do those of the other runs.
       const [mail] = isByInvitation || !javaScriptEnabled ? [] : arrived;

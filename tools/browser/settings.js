@@ -83,7 +83,7 @@ export function pageSettings(callback) {
  * The service of `pageSettings` with a mail server.
  * @param isByInvitation accounts also need a registration token
  */
-export function joinSettings(callback, email, isByInvitation) {
+export function emailRegistrationSettings(callback, email, isByInvitation) {
   const open = pageSettings(callback);
   const account = { ...open.account, password_registration_token_required: isByInvitation };
   return { ...open, account, email };
@@ -147,7 +147,7 @@ export function brandedSettings(callback, brand, templates) {
 }
 
 /** The service of `upstreamSettings` with a mail server, and without terms, so that no prompt is needed. */
-export function unaskedSettings(callback, providers, email) {
+export function unpromptedSettings(callback, providers, email) {
   const open = upstreamSettings(callback, providers);
   const { tos_uri: _, ...branding } = open.branding;
   return { ...open, branding, email };

@@ -30,7 +30,7 @@ export function suggestingService(upstream) {
 }
 
 /** Signing in there registers the user. */
-export function unaskedService(upstream) {
+export function unpromptedService(upstream) {
   return upstream.settings(UPSTREAM_IDS.unasked, {
     claims_imports: {
       localpart: { action: 'require' },

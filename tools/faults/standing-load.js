@@ -6,7 +6,6 @@ import { Administrator } from './load/administrator.js';
 import { passwordWorks, tokenWorks } from './load/facts.js';
 import { Journal } from './load/journal.js';
 import { Moment } from './load/moment.js';
-import { changePassword, recoverPassword, register } from './load/people.js';
 import { Requests, Unanswered } from './load/requests.js';
 import {
   refresh,
@@ -19,6 +18,7 @@ import {
   signOutOfChat,
   useClientToken,
 } from './load/sign-ins.js';
+import { changePassword, recoverPassword, register } from './load/users.js';
 
 /** Minimum pause between two steps of a user. */
 const MIN_PAUSE_MS = 50;

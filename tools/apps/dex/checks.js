@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn } from '../person.js';
+import { decide, signIn, USER } from '../user.js';
 
 const CALLBACK = 'http://program.example/callback';
 /** As in the configuration of dex. */
@@ -26,7 +26,7 @@ export function dexChecks() {
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
         const { name, email, email_verified } = await redeem(application, (await request).url());
-        assert.deepEqual([name, email, email_verified], [PERSON.name, PERSON.email, true]);
+        assert.deepEqual([name, email, email_verified], [USER.name, USER.email, true]);
       },
     ],
     [

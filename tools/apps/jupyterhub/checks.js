@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn } from '../person.js';
+import { decide, signIn, USER } from '../user.js';
 
 export function hubChecks() {
   return [
@@ -16,7 +16,7 @@ export function hubChecks() {
     [
       'a person outside the groups is refused',
       async ({ page, application, latchkey }) => {
-        await latchkey.command(['manage', 'set-groups', PERSON.username, 'guests']);
+        await latchkey.command(['manage', 'set-groups', USER.username, 'guests']);
         await enter(page, application);
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
@@ -30,11 +30,11 @@ export function hubChecks() {
     ].map(([group, isAdmin]) => [
       `a person in the group ${group} gets in ${isAdmin ? 'as an administrator' : 'as a user'}`,
       async ({ page, application, latchkey }) => {
-        await latchkey.command(['manage', 'set-groups', PERSON.username, group]);
+        await latchkey.command(['manage', 'set-groups', USER.username, group]);
         await enter(page, application);
         await signIn(page, latchkey.base);
         await page.waitForURL((url) => url.href.startsWith(`${application.base}/hub/home`));
-        assert.match(await page.innerText('body'), new RegExp(`\\b${PERSON.username}\\b`));
+        assert.match(await page.innerText('body'), new RegExp(`\\b${USER.username}\\b`));
         assert.equal(await page.getByRole('link', { name: 'Admin' }).count(), isAdmin ? 1 : 0);
       },
     ]),

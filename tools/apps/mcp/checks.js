@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { python } from '../install.js';
-import { decide, signIn, subjectOf } from '../person.js';
+import { decide, signIn, subjectOf } from '../user.js';
 
 const CLIENTS = [
   ['the SDK for TypeScript registers itself', () => [process.execPath, 'client.js']],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn, textAt } from '../person.js';
+import { decide, signIn, textAt, USER } from '../user.js';
 
 export function readerChecks() {
   return [
@@ -23,7 +23,7 @@ export function readerChecks() {
         // Signed-out visitors are sent to the sign-in page.
         await textAt(page, application.base, '/settings');
         assert.equal(new URL(page.url()).pathname, '/settings');
-        const line = new RegExp(`authenticated successfully using OAuth2.* username=${PERSON.username}\\b`);
+        const line = new RegExp(`authenticated successfully using OAuth2.* username=${USER.username}\\b`);
         assert.match(application.said, line);
       },
     ],

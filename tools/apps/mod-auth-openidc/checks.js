@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { PERSON, signIn } from '../person.js';
 import { signInChecks } from '../sign-in-checks.js';
+import { signIn, USER } from '../user.js';
 
 /** The user has already consented to the scopes in one of the earlier checks. */
 export function groupChecks(definition) {
@@ -14,7 +14,7 @@ export function groupChecks(definition) {
           [['guests', 'members'], [200]],
           [['guests'], [401, 403]],
         ]) {
-          await latchkey.command(['manage', 'set-groups', PERSON.username, ...groups]);
+          await latchkey.command(['manage', 'set-groups', USER.username, ...groups]);
           await page.context().clearCookies();
           await page.goto(`${application.base}/club/`);
           const [answer] = await Promise.all([

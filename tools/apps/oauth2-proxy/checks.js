@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn, subjectOf, textAt } from '../person.js';
+import { decide, signIn, subjectOf, textAt, USER } from '../user.js';
 
 export function groupChecks() {
   return [
@@ -17,7 +17,7 @@ export function groupChecks() {
     [
       'a person outside the group is refused',
       async ({ page, application, latchkey }) => {
-        await latchkey.command(['manage', 'set-groups', PERSON.username, 'guests']);
+        await latchkey.command(['manage', 'set-groups', USER.username, 'guests']);
         await enter(page, application);
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
@@ -28,15 +28,15 @@ export function groupChecks() {
     [
       'a member of the group gets in, and it learns subject, username, email address and groups',
       async ({ page, application, latchkey }) => {
-        await latchkey.command(['manage', 'set-groups', PERSON.username, 'guests', 'members']);
+        await latchkey.command(['manage', 'set-groups', USER.username, 'guests', 'members']);
         await enter(page, application);
         await signIn(page, latchkey.base);
         const learned = JSON.parse(await textAt(page, application.base, '/oauth2/userinfo'));
         assert.deepEqual(learned, {
           user: subjectOf(latchkey),
-          email: PERSON.email,
+          email: USER.email,
           groups: ['guests', 'members'],
-          preferredUsername: PERSON.username,
+          preferredUsername: USER.username,
         });
       },
     ],

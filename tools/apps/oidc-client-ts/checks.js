@@ -1,6 +1,6 @@
 /** Checks of a page without a backend: the browser sends every request, cross-origin. */
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn, subjectOf } from '../person.js';
+import { decide, signIn, subjectOf, USER } from '../user.js';
 
 export function singlePageChecks() {
   return [
@@ -9,8 +9,8 @@ export function singlePageChecks() {
       async ({ page, application, latchkey }) => {
         const profile = await signInAtPage(page, application, latchkey);
         assert.equal(profile.sub, subjectOf(latchkey));
-        assert.equal(profile.name, PERSON.name);
-        assert.equal(profile.email, PERSON.email);
+        assert.equal(profile.name, USER.name);
+        assert.equal(profile.email, USER.email);
       },
     ],
     [
@@ -22,7 +22,7 @@ export function singlePageChecks() {
         const popup = await opened;
         const closed = popup.waitForEvent('close');
         await signIn(popup, latchkey.base);
-        assert.equal((await signedIn).name, PERSON.name);
+        assert.equal((await signedIn).name, USER.name);
         await closed;
       },
     ],
@@ -36,7 +36,7 @@ export function singlePageChecks() {
         assert.notEqual(after.access_token, before.access_token);
         assert.notEqual(after.id_token, before.id_token);
         // The library keeps the first profile, so the check reads the token itself.
-        assert.equal(claimsOf(after.id_token).name, PERSON.name);
+        assert.equal(claimsOf(after.id_token).name, USER.name);
       },
     ],
     [
@@ -114,7 +114,7 @@ async function signInAtPage(page, application, latchkey) {
   await page.waitForURL((url) => url.href.startsWith(application.base) || url.pathname.startsWith('/consent/'));
   if (page.url().startsWith(latchkey.base)) await decide(page, latchkey.base, 'consent');
   await page.waitForFunction(() => globalThis.manager !== undefined);
-  assert.equal(await page.innerText('#state'), `Hello ${PERSON.name}`);
+  assert.equal(await page.innerText('#state'), `Hello ${USER.name}`);
   return (await tokens(page)).profile;
 }
 

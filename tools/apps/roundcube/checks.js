@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { until } from '../../cluster/processes.js';
-import { decide, PERSON, signIn } from '../person.js';
+import { decide, signIn, USER } from '../user.js';
 
 /** Checks that users who sign in here can read their mail there, without a password for the mail server. */
 export function mailChecks() {
@@ -24,10 +24,10 @@ export function mailChecks() {
         await decide(page, latchkey.base, 'consent');
         const inbox = page.locator('#mailboxlist').getByText('Inbox');
         await inbox.waitFor();
-        assert.match(application.said, new RegExp(`Login: user=<${PERSON.username}>, method=XOAUTH2`));
-        await latchkey.command(['manage', 'kill-sessions', PERSON.username]);
+        assert.match(application.said, new RegExp(`Login: user=<${USER.username}>, method=XOAUTH2`));
+        await latchkey.command(['manage', 'kill-sessions', USER.username]);
         await page.reload();
-        const refused = new RegExp(`auth failed.* user=<${PERSON.username}>, method=XOAUTH2`);
+        const refused = new RegExp(`auth failed.* user=<${USER.username}>, method=XOAUTH2`);
         await until(() => refused.test(application.said), 'the refusal of the token by Dovecot');
         assert.equal(await inbox.count(), 0);
       },
@@ -35,7 +35,7 @@ export function mailChecks() {
     [
       'the mailbox is closed to tokens without its scope, and to those of others',
       async ({ application, latchkey }) => {
-        const { username } = PERSON;
+        const { username } = USER;
         const issue = async (scope) => {
           const args = ['--actor', username, '--name', 'Mail program', '--scope', scope];
           return (await latchkey.command(['manage', 'issue-personal-token', ...args])).trim();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { clientToken, statusWith } from '../access-tokens.js';
-import { signIn, subjectOf, textAt } from '../person.js';
 import { signInChecks } from '../sign-in-checks.js';
+import { signIn, subjectOf, textAt } from '../user.js';
 
 const LOGOUT_LIMIT_MS = 60_000;
 

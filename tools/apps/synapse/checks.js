@@ -1,6 +1,6 @@
 /** Signs a chat client in through its homeserver, until the client holds an access token of Synapse. */
 import assert from 'node:assert/strict';
-import { decide, PERSON, signIn } from '../person.js';
+import { decide, signIn, USER } from '../user.js';
 
 export function homeserverChecks() {
   return [
@@ -14,13 +14,13 @@ export function homeserverChecks() {
         const link = page.getByRole('link', { name: 'Continue' });
         await link.waitFor();
         const account = await redeem(application, client, await link.getAttribute('href'));
-        assert.equal(account.user_id, `@${PERSON.username}:localhost`);
+        assert.equal(account.user_id, `@${USER.username}:localhost`);
         const { displayname } = await call(application, 'GET', `profile/${encodeURIComponent(account.user_id)}`);
-        assert.equal(displayname, PERSON.name);
+        assert.equal(displayname, USER.name);
         const { threepids } = await call(application, 'GET', 'account/3pid', undefined, account.access_token);
         assert.deepEqual(
           threepids.map(({ address }) => address),
-          [PERSON.email],
+          [USER.email],
         );
       },
     ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ID_AT } from '../account-activity.js';
 import { LONG_SCOPE, PASSWORD, PLAN } from '../settings.js';
-import { answering } from './area-steps.js';
+import { respondingWith } from './area-steps.js';
 import { crowd, signInAtHome } from './steps.js';
 
 /** Pages of the account area. A page is ready when it shows the result of its queries. */
@@ -59,7 +59,7 @@ export const accountPages = [
     reach: async (page, site) => {
       await openDeactivation(page, site);
       await page.locator('dialog #password').fill(PASSWORD);
-      await answering(page, 'DeactivateUser', { deactivateUser: { status: 'DEACTIVATED' } }, () =>
+      await respondingWith(page, 'DeactivateUser', { deactivateUser: { status: 'DEACTIVATED' } }, () =>
         page.locator('dialog .button-danger:enabled').click(),
       );
       await page.locator('main p[role=status]').waitFor();
@@ -144,8 +144,11 @@ export const accountPages = [
     reach: async (page, site) => {
       await openLinked(page, site);
       await page.locator('.session .button').first().click();
-      await answering(page, 'UnlinkUpstreamAccount', { unlinkUpstreamAccount: { status: 'LAST_LOGIN_METHOD' } }, () =>
-        page.locator('dialog .button-danger').click(),
+      await respondingWith(
+        page,
+        'UnlinkUpstreamAccount',
+        { unlinkUpstreamAccount: { status: 'LAST_LOGIN_METHOD' } },
+        () => page.locator('dialog .button-danger').click(),
       );
       await page.locator('dialog [role=alert]').waitFor();
     },
@@ -238,7 +241,7 @@ export const accountPages = [
     reach: async (page, site) => {
       await beginTotp(page, site);
       const answer = { completeTotpEnrolment: { status: 'ENROLLED', recoveryCodes: SAMPLE_CODES } };
-      await answering(page, 'CompleteTotpEnrolment', answer, async () => {
+      await respondingWith(page, 'CompleteTotpEnrolment', answer, async () => {
         await page.locator('#code').fill('123456');
         await page.locator('main form .button').click();
       });
@@ -259,7 +262,7 @@ export const accountPages = [
     reach: (page, site) =>
       withConsent(site, async () => {
         await askToRevoke(page, site, 1);
-        await answering(page, 'RevokeConsent', { revokeConsent: { status: 'NOT_FOUND' } }, () =>
+        await respondingWith(page, 'RevokeConsent', { revokeConsent: { status: 'NOT_FOUND' } }, () =>
           page.locator('dialog .button-danger').click(),
         );
         await page.locator('dialog .notice').waitFor();

@@ -23,12 +23,12 @@ export async function wrong(page, names) {
 }
 
 /** Mocks the response to an operation. */
-export async function answering(page, operation, data, work) {
+export async function respondingWith(page, operation, data, work) {
   await replying(page, operation, { status: 200, json: { data } }, work);
 }
 
 /** Mocks a rate limit error for an operation. */
-export async function limiting(page, operation, work) {
+export async function limitingRate(page, operation, work) {
   const error = { message: 'rate limited', extensions: { code: 'RATE_LIMITED', retryAfter: 120 } };
   await replying(page, operation, { status: 200, json: { data: null, errors: [error] } }, work);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PASSWORD } from '../settings.js';
-import { answering, fill, limiting, press, shown, wrong } from './area-steps.js';
+import { fill, limitingRate, press, respondingWith, shown, wrong } from './area-steps.js';
 import { keepingPassword, send, signInAtHome } from './steps.js';
 
 const PATH = 'account/password/change';
@@ -59,7 +59,7 @@ export const passwordChangePages = [
     reach: async (page, site) => {
       await open(page, site);
       await fill(page, CHANGE);
-      await answering(page, 'ChangePassword', { setPassword: { status, suggestions: null } }, () => press(page));
+      await respondingWith(page, 'ChangePassword', { setPassword: { status, suggestions: null } }, () => press(page));
       await page.locator('[role=alert] .notice-danger').waitFor();
     },
   })),
@@ -68,7 +68,7 @@ export const passwordChangePages = [
     reach: async (page, site) => {
       await open(page, site);
       await fill(page, CHANGE);
-      await limiting(page, 'ChangePassword', () => press(page));
+      await limitingRate(page, 'ChangePassword', () => press(page));
       await page.locator('[role=alert] .notice-danger').waitFor();
       assert.equal(await page.locator('[name=new_password]').inputValue(), NEW_PASSWORD, 'what was typed stays');
     },

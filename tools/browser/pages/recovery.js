@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { answering, fill, limiting, press, shown, wrong } from './area-steps.js';
+import { fill, limitingRate, press, respondingWith, shown, wrong } from './area-steps.js';
 import { keepingPassword, send, signInAtHome } from './steps.js';
 
 const PATH = 'account/password/recovery';
@@ -57,7 +57,7 @@ export const recoveryPages = [
     reach: async (page, site) => {
       await open(page, site, { minutesOld: 11 });
       const limited = { resendRecoveryEmail: { status: 'RATE_LIMITED', progressUrl: null } };
-      await answering(page, 'ResendRecoveryEmail', limited, () => page.locator('main button').click());
+      await respondingWith(page, 'ResendRecoveryEmail', limited, () => page.locator('main button').click());
       await page.locator('[role=alert]').waitFor();
     },
   },
@@ -73,7 +73,7 @@ export const recoveryPages = [
   {
     name: 'recover-link-limited',
     reach: (page, { base }) =>
-      limiting(page, 'PasswordRecovery', async () => {
+      limitingRate(page, 'PasswordRecovery', async () => {
         await page.goto(`${base}${PATH}?ticket=${'x'.repeat(32)}`);
         await page.locator('[role=alert]').waitFor();
         await shown(page);
@@ -90,7 +90,7 @@ export const recoveryPages = [
       await open(page, site);
       await fill(page, CHOSEN);
       const answer = { setPasswordByRecovery: { status, suggestions: null } };
-      await answering(page, 'RecoverPassword', answer, () => press(page));
+      await respondingWith(page, 'RecoverPassword', answer, () => press(page));
       await page.locator(content).first().waitFor();
     },
   })),

@@ -12,7 +12,7 @@ const STEP = '/register/steps/[0-9A-HJKMNP-TV-Z]{26}';
  * @param login user at the other service
  * @param mails undefined: no mail is expected
  */
-export async function registerUnasked({ browser, latchkey, mails, javaScriptEnabled, login }) {
+export async function registerUnprompted({ browser, latchkey, mails, javaScriptEnabled, login }) {
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
   try {
     const page = await context.newPage();

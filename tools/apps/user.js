@@ -1,25 +1,25 @@
 /** A user in Chromium, on the pages of Latchkey. */
 import assert from 'node:assert/strict';
 
-export const PERSON = { username: 'amira', name: 'Amira Okafor', email: 'amira@example.org' };
+export const USER = { username: 'amira', name: 'Amira Okafor', email: 'amira@example.org' };
 export const PASSWORD = 'plum granite lantern 47';
 
 /** Returns the user ID from the log. */
 export function subjectOf(latchkey) {
-  const pattern = new RegExp(`requester=user:(\\w+)\\(${PERSON.username}\\)`);
+  const pattern = new RegExp(`requester=user:(\\w+)\\(${USER.username}\\)`);
   const [, subject] =
     latchkey
       .logLines()
       .map((line) => pattern.exec(line))
       .findLast((found) => found !== null) ?? [];
-  assert.ok(subject, 'the person is in the log');
+  assert.ok(subject, 'the log names the user');
   return subject;
 }
 
 /** Enters username and password in the sign-in form. */
 export async function signIn(page, base) {
   await page.waitForURL((url) => url.href.startsWith(`${base}login`));
-  await page.locator('[name=username]').fill(PERSON.username);
+  await page.locator('[name=username]').fill(USER.username);
   await page.locator('[name=password]').fill(PASSWORD);
   await page.locator('main form:has([name=password]) button[type=submit]').last().click();
 }

@@ -5,26 +5,26 @@ import assert from 'node:assert/strict';
  * are hard to provoke are mocked, so those requests do not reach the service.
  * @param answers by message: the data of the response, or the code of an error without data
  */
-export async function answering(page, operation, answers) {
+export async function checkMessages(page, operation, answers) {
   for (const [text, answer] of Object.entries(answers)) {
     const body =
       typeof answer === 'string'
         ? { errors: [{ message: 'made up', extensions: { code: answer, requestId: 'POST-1' } }], data: null }
         : { data: answer };
-    await answerInPlace(page, operation, { body });
+    await mockResponse(page, operation, { body });
     await page.keyboard.press('Enter');
     // An earlier message may still be visible; pressing Enter while a request is pending would be ignored.
     await page.waitForFunction(() => globalThis.madeAnswers === 1 && !document.querySelector('[aria-busy=true]'));
     await expectText(page, text);
   }
-  await answerInPlace(page, operation, undefined);
+  await mockResponse(page, operation, undefined);
 }
 
 /**
  * Mocks the response to the operation from now on.
  * @param answer `body`, `status`, `headers`; undefined: the real one
  */
-export async function answerInPlace(page, operation, answer) {
+export async function mockResponse(page, operation, answer) {
   await page.evaluate(
     ([name, made]) => {
       globalThis.realFetch ??= globalThis.fetch;

@@ -11,7 +11,7 @@ const STEP = '/register/steps/[0-9A-HJKMNP-TV-Z]{26}';
  * @param token registration token, if required
  * @returns the received mails
  */
-export async function joinByMail({ browser, latchkey, mails, javaScriptEnabled, locale, username, token }) {
+export async function registerByEmail({ browser, latchkey, mails, javaScriptEnabled, locale, username, token }) {
   const { base } = latchkey;
   const context = await browser.newContext({ javaScriptEnabled, locale });
   try {

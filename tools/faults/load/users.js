@@ -12,7 +12,7 @@ const OVER = ['EXPIRED_RECOVERY_TICKET', 'NO_SUCH_RECOVERY_TICKET'];
 const SUPERSEDED = 'RECOVERY_TICKET_ALREADY_USED';
 
 /** A user with an account, and the sessions of the user. */
-class Person {
+class User {
   username = `p${randomBytes(6).toString('hex')}`;
   email = `${this.username}@mail.example`;
   password = newPassword();
@@ -43,7 +43,7 @@ class Person {
 
 /** @returns the user, once the account exists */
 export async function register({ requests, journal, mailboxes, isOn }) {
-  const person = new Person();
+  const person = new User();
   const { username, email, password } = person;
   const visitor = requests.visitor();
   await visitor.get('/register/password');
