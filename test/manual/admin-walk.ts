@@ -3,6 +3,7 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
 import { insertBrowserSession, sql } from '../support/fixtures.ts';
+import { givePasskey, passkeyIds } from '../support/passkeys.ts';
 import type { TestService } from '../support/service.ts';
 
 const LISTS = [
@@ -109,6 +110,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.delete(`groups/${group}`);
   await giveAuthenticatorApp(service.core, parseId(user) ?? newId(0));
   await admin.post(`users/${user}/remove-second-factors`);
+  await givePasskey(service.core, user);
+  await admin.delete(`users/${user}/passkeys/${(await passkeyIds(admin, user))[0]}`);
   await admin.post(`users/${user}/recovery-link`, { delivery: 'link' });
   await admin.post(`users/${user}/data-export`);
   await admin.post('users/bulk/status', { action: 'lock', ids: [user] });

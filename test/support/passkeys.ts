@@ -2,6 +2,7 @@ import type { Core } from '#domain/core.ts';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { parseAttestation } from '#protocol/webauthn/ceremony.ts';
 import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
+import type { AdminClient } from './admin-client.ts';
 import type { Browser } from './browser.ts';
 import { sql } from './fixtures.ts';
 import { type KeyKind, type Options, PasskeyAuthenticator } from './passkey-authenticator.ts';
@@ -35,6 +36,12 @@ export async function givePasskey(
     ],
   );
   return made;
+}
+
+/** Returns the IDs of an account's passkeys, from the admin API. */
+export async function passkeyIds(admin: AdminClient, user: string): Promise<readonly string[]> {
+  const passkeys = (await admin.get(`users/${user}/details`)).body.data?.attributes['passkeys'];
+  return (Array.isArray(passkeys) ? passkeys : []).map(({ id }) => String(id));
 }
 
 export interface PasskeyRequest extends Options {

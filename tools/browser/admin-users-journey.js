@@ -11,6 +11,10 @@ export async function workOnUsers(checks, how) {
   await checks.that('groups, addresses and claims are added, and problems are shown at their fields', () =>
     changeUser(how),
   );
+  await checks.that('a passkey is removed after a warning that it is the only way to sign in', () =>
+    removePasskey(how),
+  );
+  await checks.that('a token for a program is created, shown once, listed and revoked', () => manageTokens(how));
   await checks.that('many users are sorted, selected, locked and downloaded', () => lockMany(how));
 }
 
@@ -105,6 +109,57 @@ async function changeUser(how) {
 }
 
 /** The administrator's own account: a session to end, and no way to lock oneself out. */
+async function removePasskey(how) {
+  await how.latchkey.sql(
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+     select gen_random_uuid(), id, sha256(username::bytea), '', 0, '{}', false, 'Key of ' || username, now()
+       from users where username = 'crew-8'`,
+  );
+  await inArea(how, 'users', async (page) => {
+    await openUser(page, 'crew-8');
+    await untilLoaded(page);
+    await page.getByRole('button', { name: 'Remove Key of crew-8' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove Key of crew-8?' });
+    await dialog.getByText('This passkey is the only way to sign in').waitFor();
+    await examine(how, page, 'admin-user-passkey-en');
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('status').filter({ hasText: 'Key of crew-8 was removed.' }).waitFor();
+    await page.getByText('No passkeys').waitFor();
+  });
+}
+
+async function manageTokens(how) {
+  await inArea(how, 'users', async (page) => {
+    await openUser(page, 'crew-8');
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await page.getByText('No personal access tokens').waitFor();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Harbor bot');
+    await dialog.getByLabel('Scopes').fill('openid no-such-scope');
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'no-such-scope' }).waitFor();
+    const scopes = dialog.getByLabel('Scopes');
+    assert.ok(await scopes.evaluate((input) => input === document.activeElement), 'the field has the focus');
+    await scopes.fill('openid');
+    await examine(how, page, 'admin-user-token-new-en');
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    await page.getByRole('status').filter({ hasText: 'The token Harbor bot was created.' }).waitFor();
+    const token = await page.locator('.notice code').innerText();
+    assert.match(token, /^mpt_/);
+    await rows(page).filter({ hasText: 'Harbor bot' }).waitFor();
+    await examine(how, page, 'admin-user-tokens-en');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.reload();
+    await rows(page).first().waitFor();
+    assert.ok(!(await page.content()).includes(token), 'the token is not shown again');
+    await page.getByRole('button', { name: 'Revoke Harbor bot' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('status').filter({ hasText: 'The token Harbor bot was revoked.' }).waitFor();
+    await rows(page).filter({ hasText: 'Revoked' }).waitFor();
+  });
+}
+
 async function openAdministrator(page, how) {
   await page.getByRole('link', { name: 'All users' }).click();
   await openUser(page, 'nadia');

@@ -5,6 +5,7 @@ import { AdminClient } from '#test/support/admin-client.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
+import { givePasskey, passkeyIds } from '#test/support/passkeys.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { CLIENT, startAdministeredService } from './administered-service.test-support.ts';
 import { OPERATIONS } from './operations.ts';
@@ -180,6 +181,12 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     const request = await ofUser('remove-second-factors');
     await giveAuthenticatorApp(administered.service.core, request.user ?? '');
     return request;
+  },
+  removeUserPasskey: async () => {
+    const { id: user } = await administered.person();
+    await givePasskey(administered.service.core, user);
+    const [passkey] = await passkeyIds(admin, user);
+    return { path: `users/${user}/passkeys/${passkey}`, target: user, user, changed: ['passkeys'] };
   },
   createRecoveryLink: () => ofUser('recovery-link', { body: { delivery: 'link' } }),
   exportUserData: () => ofUser('data-export'),

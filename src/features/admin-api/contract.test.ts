@@ -531,7 +531,7 @@ describe('the OpenAPI document (operations 4.13)', () => {
 
 const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
   bulkUsers bulkFinishSessions getUserByUsername setUserPassword userSetAdmin
-  userRemoveSecondFactors
+  userRemoveSecondFactors removeUserPasskey
   lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims
   setUserClaims listUserEmails addUserEmail getUserEmail deleteUserEmail listUserSessions getUserSession finishUserSession listOAuth2Sessions getOAuth2Session
   finishOAuth2Session listCompatSessions getCompatSession finishCompatSession listPersonalSessions createPersonalSession

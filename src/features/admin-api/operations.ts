@@ -19,6 +19,7 @@ import { userClaimOperations } from './operations/user-claims.ts';
 import { userDetailOperations } from './operations/user-details.ts';
 import { userEmailOperations } from './operations/user-emails.ts';
 import { userExportOperations } from './operations/user-exports.ts';
+import { userPasskeyOperations } from './operations/user-passkeys.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
 
@@ -48,6 +49,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...userOperations,
   ...userDetailOperations,
+  ...userPasskeyOperations,
   ...userExportOperations,
   ...recoveryLinkOperations,
   ...bulkOperations,

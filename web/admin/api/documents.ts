@@ -46,6 +46,7 @@ export interface UserDetails {
     readonly created_at: string;
     readonly last_used_at: string | null;
   }[];
+  readonly linked_accounts: number;
   readonly accepted_terms: readonly { readonly uri: string; readonly accepted_at: string }[];
   readonly sessions: {
     readonly browser: number;

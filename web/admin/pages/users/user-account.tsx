@@ -38,7 +38,7 @@ export function UserAccount({
   return (
     <>
       <Profile id={id} user={user} details={details.data?.data.attributes} />
-      <SignIn details={details} />
+      <SignIn id={id} details={details} />
       <Emails id={id} isUsable={isUsable} />
       <Groups id={id} isUsable={isUsable} />
       <Links id={id} />
@@ -83,49 +83,59 @@ function TimeRow({ name, at }: { name: string; at: string | null }): VNode | nul
   );
 }
 
-function SignIn({ details }: { details: ReadResource<Single<UserDetails>> }): VNode {
+function SignIn({ id, details }: { id: string; details: ReadResource<Single<UserDetails>> }): VNode {
   const { t } = useTexts();
   return (
     <section class="card section">
       <h2>{t('admin.user.sign_in')}</h2>
       <Loaded resource={details}>
         {({ data: { attributes } }) => (
-          <FactList>
-            <FactRow name={t('admin.user.password')}>
-              {t(attributes.has_password ? 'admin.user.is_set' : 'admin.user.is_not_set')}
-            </FactRow>
-            <FactRow name={t('admin.user.authenticator')}>
-              {attributes.authenticator_app === null ? (
-                t('admin.user.is_not_set')
-              ) : (
-                <Time at={attributes.authenticator_app.created_at} />
-              )}
-            </FactRow>
-            <FactRow name={t('admin.user.recovery_codes')}>
-              {attributes.recovery_codes.total === 0
-                ? t('admin.user.is_not_set')
-                : t('admin.user.codes', attributes.recovery_codes)}
-            </FactRow>
-            <FactRow name={t('admin.user.passkeys')}>
-              {attributes.passkeys.length === 0 ? (
-                t('admin.user.is_not_set')
-              ) : (
-                <ul class="plain">
-                  {attributes.passkeys.map(({ id, name, created_at }) => (
-                    <li key={id}>
-                      <bdi>{name}</bdi>{' '}
-                      <span class="meta">
-                        <Time at={created_at} />
-                      </span>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </FactRow>
-          </FactList>
+          <>
+            <FactList>
+              <FactRow name={t('admin.user.password')}>
+                {t(attributes.has_password ? 'admin.user.is_set' : 'admin.user.is_not_set')}
+              </FactRow>
+              <FactRow name={t('admin.user.authenticator')}>
+                {attributes.authenticator_app === null ? (
+                  t('admin.user.is_not_set')
+                ) : (
+                  <Time at={attributes.authenticator_app.created_at} />
+                )}
+              </FactRow>
+              <FactRow name={t('admin.user.recovery_codes')}>
+                {attributes.recovery_codes.total === 0
+                  ? t('admin.user.is_not_set')
+                  : t('admin.user.codes', attributes.recovery_codes)}
+              </FactRow>
+            </FactList>
+            <h3>{t('admin.user.passkeys')}</h3>
+            <Passkeys id={id} details={attributes} reload={details.reload} />
+          </>
         )}
       </Loaded>
     </section>
+  );
+}
+
+function Passkeys({ id, details, reload }: { id: string; details: UserDetails; reload: () => void }): VNode {
+  const { t, language } = useTexts();
+  const client = useClient();
+  const { has_password, linked_accounts, passkeys } = details;
+  const isOnlyWay = !has_password && linked_accounts === 0 && passkeys.length === 1;
+  const created = (at: string) => new Date(at).toLocaleDateString(language, { dateStyle: 'medium' });
+  return (
+    <Items
+      title={t('admin.user.passkeys')}
+      none={t('admin.user.no_passkeys')}
+      removal={t(isOnlyWay ? 'admin.user.remove_only_passkey_text' : 'admin.user.remove_passkey_text')}
+      reload={reload}
+      items={passkeys.map((passkey) => ({
+        key: passkey.id,
+        text: passkey.name,
+        detail: t('admin.user.passkey_added', { date: created(passkey.created_at) }),
+        remove: () => client.delete(`users/${id}/passkeys/${passkey.id}`),
+      }))}
+    />
   );
 }
 
