@@ -73,6 +73,7 @@ create table compat_sessions (
   constraint compat_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint compat_sessions_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE SET NULL
 );
+CREATE INDEX compat_sessions_address ON compat_sessions USING btree (last_active_ip, id) WHERE (last_active_ip IS NOT NULL);
 CREATE INDEX compat_sessions_finished_at ON compat_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX compat_sessions_live ON compat_sessions USING btree (created_at, id) WHERE (finished_at IS NULL);
 CREATE UNIQUE INDEX compat_sessions_live_device ON compat_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
@@ -360,6 +361,7 @@ create table oauth2_sessions (
   constraint oauth2_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint oauth2_sessions_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE SET NULL
 );
+CREATE INDEX oauth2_sessions_address ON oauth2_sessions USING btree (last_active_ip, id) WHERE (last_active_ip IS NOT NULL);
 CREATE INDEX oauth2_sessions_client ON oauth2_sessions USING btree (client_id);
 CREATE INDEX oauth2_sessions_finished_at ON oauth2_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX oauth2_sessions_live ON oauth2_sessions USING btree (id) WHERE ((finished_at IS NULL) AND (id > '00000000-0000-0000-0000-000000000000'::uuid));
@@ -845,6 +847,7 @@ create table user_sessions (
   constraint user_sessions_pkey PRIMARY KEY (id),
   constraint user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+CREATE INDEX user_sessions_address ON user_sessions USING btree (last_active_ip, id) WHERE (last_active_ip IS NOT NULL);
 CREATE INDEX user_sessions_finished_at ON user_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX user_sessions_live ON user_sessions USING btree (user_id, last_active_at) WHERE (finished_at IS NULL);
 CREATE INDEX user_sessions_live_of_user ON user_sessions USING btree (user_id, id) WHERE (finished_at IS NULL);

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clients, MAX_LISTED_SESSIONS } from '#domain/administration/client-listing.ts';
-import { browserSessions, compatSessions, oauth2Sessions } from '#domain/administration/session-listings.ts';
+import {
+  addressFilters,
+  browserSessions,
+  compatSessions,
+  oauth2Sessions,
+} from '#domain/administration/session-listings.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { AnyStatement } from '#platform/postgres/statement.ts';
@@ -19,6 +24,9 @@ const OWNER = '01900000-0000-7000-8000-000000000001';
 /** All active rows are older than the ended ones. */
 const ENDED_AT = `case when g > ${LIVE} then now() end`;
 const NUMBERS = `generate_series(1, ${LIVE + ENDED}) g`;
+/** Most sessions share an address; the oldest have one each, in a network of their own. */
+const FEW = 20;
+const ADDRESS = `case when g > ${FEW} then inet '192.0.2.7' else inet '198.51.100.0' + g end`;
 const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
 
 const testDatabase = await sharedByTests(createTestDatabase());
@@ -30,12 +38,12 @@ beforeAll(async () => {
     insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
     insert into users (id, username, username_key, created_at, can_request_admin)
       select ${ID}, 'person-' || g, 'person-' || g, now(), g <= ${ADMINS} from ${NUMBERS};
-    insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, finished_at)
-      select ${ID}, '${OWNER}', sha256(g::text::bytea), now(), now(), ${ENDED_AT} from ${NUMBERS};
-    insert into oauth2_sessions (id, user_id, client_id, scope, created_at, finished_at)
-      select ${ID}, '${OWNER}', (select id from oauth2_clients limit 1), '{openid}', now(), ${ENDED_AT} from ${NUMBERS};
-    insert into compat_sessions (id, user_id, device_id, created_at, finished_at)
-      select ${ID}, '${OWNER}', 'D' || g, now(), ${ENDED_AT} from ${NUMBERS};
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, finished_at, last_active_ip)
+      select ${ID}, '${OWNER}', sha256(g::text::bytea), now(), now(), ${ENDED_AT}, ${ADDRESS} from ${NUMBERS};
+    insert into oauth2_sessions (id, user_id, client_id, scope, created_at, finished_at, last_active_ip)
+      select ${ID}, '${OWNER}', (select id from oauth2_clients limit 1), '{openid}', now(), ${ENDED_AT}, ${ADDRESS} from ${NUMBERS};
+    insert into compat_sessions (id, user_id, device_id, created_at, finished_at, last_active_ip)
+      select ${ID}, '${OWNER}', 'D' || g, now(), ${ENDED_AT}, ${ADDRESS} from ${NUMBERS};
   `);
   await explainer.fill('vacuum analyze');
 });
@@ -81,6 +89,25 @@ test('the last page of active application sessions is read without sessions that
   // Each session, with at most its user and its client.
   expect(read).toBeGreaterThan(PAGE);
   expect(read).toBeLessThanOrEqual(3 * (PAGE + 1));
+});
+
+describe('sessions of an address are listed without reading those of others', () => {
+  const last = { ...WINDOW, isFromEnd: true };
+  test.each([
+    ['browser', browserSessions],
+    ['applications', oauth2Sessions],
+    ['chat clients', compatSessions],
+  ])('%s', async (_, list) => {
+    const read = async (address: string) =>
+      await readRows((queryable) => list.page(queryable, addressFilters(address), last));
+    // Each session, with at most its user, its client and its sign-in.
+    const mostOfPage = 4 * (PAGE + 1);
+    expect(await read('192.0.2.7')).toBeLessThanOrEqual(mostOfPage);
+    expect(await read('198.51.100.3')).toBeLessThanOrEqual(4);
+    expect(await read('198.51.100.0/24')).toBeLessThanOrEqual(2 * FEW + mostOfPage);
+    // As wide as the table: no session is sorted.
+    expect(await read('0.0.0.0/0')).toBeLessThanOrEqual(2 * mostOfPage);
+  });
 });
 
 test('a list of clients counts live sessions up to its limit, without reading ended ones', async () => {

@@ -2,6 +2,7 @@ import { type ClientKind, clientKindSql, shownTextSql } from '#domain/clients/cl
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 import { compatSessionIsLive } from '#domain/records/liveness/compat-sessions.ts';
 import { oauthSessionIsLive } from '#domain/records/liveness/oauth-sessions.ts';
+import { parseCidr } from '#platform/base/ip-address.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -48,6 +49,12 @@ export interface SessionFilters {
   readonly createdAfter: Date;
   readonly activeBefore: Date;
   readonly activeAfter: Date;
+  /** Last used from this address. */
+  readonly address: string;
+  /** Last used from a network with few sessions. */
+  readonly network: string;
+  /** Last used from a network that may have most sessions. */
+  readonly wideNetwork: string;
 }
 
 export interface OwnedSessionFilters extends SessionFilters {
@@ -73,7 +80,20 @@ const COLUMNS = {
   last_active_ip: 'host(s.last_active_ip)',
 };
 
-function sessionFilters(isLive: string) {
+/** Networks with more addresses are wide. */
+const MIN_PREFIX_LENGTHS = { ipv4: 16, ipv6: 32 } as const;
+
+/** Returns the filters for sessions last used from an address or a network. */
+export function addressFilters(text: string): Partial<Pick<SessionFilters, 'address' | 'network' | 'wideNetwork'>> {
+  const parsed = parseCidr(text);
+  if (parsed === undefined || !text.includes('/')) return { address: text };
+  return parsed.prefixLength >= MIN_PREFIX_LENGTHS[parsed.family] ? { network: text } : { wideNetwork: text };
+}
+
+function sessionFilters(table: string, isLive: string) {
+  // Addresses are stored without a prefix, which counts as the longest one.
+  const end = (of: string) =>
+    `set_masklen(${of}(:network::inet), case family(:network::inet) when 4 then 32 else 128 end)`;
   return {
     user: 's.user_id = :user::uuid',
     isLive: eitherWay(isLive),
@@ -81,6 +101,13 @@ function sessionFilters(isLive: string) {
     createdAfter: 's.created_at > :createdAfter::timestamptz',
     activeBefore: 's.last_active_at < :activeBefore::timestamptz',
     activeAfter: 's.last_active_at > :activeAfter::timestamptz',
+    address: 's.last_active_ip = :address::inet',
+    // Through the index of addresses. The list in order of creation would read every session to find few.
+    network: `s.id = any (array(
+      select n.id from ${table} n where n.last_active_ip between ${end('network')} and ${end('broadcast')}))`,
+    // In order of creation, because sorting this many sessions takes longer. The planner expects few matches of the
+    // operator, but many of other expressions.
+    wideNetwork: 'coalesce(s.last_active_ip <<= :wideNetwork::inet, false)',
   };
 }
 
@@ -89,7 +116,7 @@ const BROWSER_SESSION = 's.user_session_id = :browserSession::uuid';
 export const browserSessions = new Listing<BrowserSessionRecord, SessionFilters>('admin-user-sessions', {
   columns: COLUMNS,
   from: 'user_sessions s',
-  filters: sessionFilters(browserSessionIsLive('s')),
+  filters: sessionFilters('user_sessions', browserSessionIsLive('s')),
 });
 
 export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilters>('admin-oauth2-sessions', {
@@ -104,7 +131,7 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
   },
   from: 'oauth2_sessions s',
   filters: {
-    ...sessionFilters(oauthSessionIsLive('s')),
+    ...sessionFilters('oauth2_sessions', oauthSessionIsLive('s')),
     isLive: {
       // Repeats the condition of the partial index `oauth2_sessions_live`, so that the planner uses it.
       true: `${oauthSessionIsLive('s')} and s.id > '00000000-0000-0000-0000-000000000000'`,
@@ -126,5 +153,5 @@ export const compatSessions = new Listing<CompatSessionRecord, OwnedSessionFilte
     human_name: 's.human_name',
   },
   from: 'compat_sessions s',
-  filters: { ...sessionFilters(compatSessionIsLive('s')), browserSession: BROWSER_SESSION },
+  filters: { ...sessionFilters('compat_sessions', compatSessionIsLive('s')), browserSession: BROWSER_SESSION },
 });

@@ -372,9 +372,10 @@ describe('sessions (operations 4.6)', () => {
     const [signIn = ''] = ids(await admin.get(`user-sessions?filter[user]=${one.id}`));
     const before = encodeURIComponent(new Date(clock.now() - 1).toISOString());
     const after = encodeURIComponent(new Date(clock.now() + 1).toISOString());
-    await sql(service.database, 'update user_sessions set last_active_at = $1::timestamptz', [new Date(clock.now())]);
-    await sql(service.database, 'update oauth2_sessions set last_active_at = $1::timestamptz', [new Date(clock.now())]);
-    await sql(service.database, 'update compat_sessions set last_active_at = $1::timestamptz', [new Date(clock.now())]);
+    for (const table of ['user_sessions', 'oauth2_sessions', 'compat_sessions']) {
+      const used = `update ${table} set last_active_at = $1::timestamptz, last_active_ip = $2::inet`;
+      await sql(service.database, used, [new Date(clock.now()), '192.0.2.7']);
+    }
     const count = async (query: string) => {
       const [kind = '', filters = ''] = query.split('?');
       return (await admin.get(`${kind}?filter[user]=${one.id}&count=only&${filters}`)).body.meta?.count;
@@ -395,8 +396,23 @@ describe('sessions (operations 4.6)', () => {
         [`last-active-before]=${before}`, 0],
         [`last-active-after]=${before}`, all],
         [`last-active-after]=${after}`, 0],
+        ['address]=192.0.2.7', all],
+        ['address]=192.0.2.70', 0],
+        ['address]=192.0.2.7/32', all],
+        ['address]=192.0.2.0/24', all],
+        ['address]=192.0.3.0/24', 0],
+        ['address]=192.0.2.8/29', 0],
+        ['address]=192.0.0.0/8', all],
+        ['address]=0.0.0.0/0', all],
+        ['address]=10.0.0.0/8', 0],
+        ['address]=2001:db8::/32', 0],
+        ['address]=::/0', 0],
       ] as const) {
         expect([kind, filter, await count(`${kind}?filter[${filter}`)]).toEqual([kind, filter, found]);
+      }
+      for (const wrong of ['192.0.2', '192.0.2.7/24', '192.0.2.0/33', 'harbour.example', '192.0.2.7%20']) {
+        const response = await admin.get(`${kind}?filter[address]=${wrong}`);
+        expect([wrong, codes(response)]).toEqual([wrong, ['invalid_parameter']]);
       }
       expect((await admin.get(`${kind}?filter[user]=${ABSENT}`)).status).toBe(404);
       expect((await admin.get(`${kind}/${ABSENT}`)).status).toBe(404);

@@ -1,6 +1,7 @@
 /** Parsers of filter values and body members. Each one describes the values that it accepts. */
 import { z } from 'zod';
 import { parseId, toUuid } from '#platform/base/ids.ts';
+import { parseCidr } from '#platform/base/ip-address.ts';
 
 interface FilterText {
   readonly description: string;
@@ -71,6 +72,11 @@ export function instant() {
   return z.iso
     .datetime({ offset: true, message: `a time (RFC 3339), such as ${EXAMPLE_TIME}` })
     .transform((text) => new Date(text));
+}
+
+/** Accepts an IP address or a network. */
+export function network() {
+  return z.string().refine((text) => parseCidr(text) !== undefined, 'an IP address or network, such as 192.0.2.0/24');
 }
 
 /** Parses scopes, each a separate parameter. */

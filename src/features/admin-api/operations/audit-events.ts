@@ -11,11 +11,10 @@ import {
 } from '#domain/audit/list-audit-events.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid, parseId } from '#platform/base/ids.ts';
-import { parseCidr } from '#platform/base/ip-address.ts';
 import { prefersMediaType } from '#platform/http/accept.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import { document, type Resource, time } from '../definition/documents.ts';
-import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, ulid } from '../definition/fields.ts';
+import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, network, ulid } from '../definition/fields.ts';
 import {
   checkedExportLimit,
   linkQuery,
@@ -93,11 +92,7 @@ const filters = z.object({
     'admin_action',
   ),
   client: filter(ulid(), 'Events that concern or were caused through the client with this ID.', EXAMPLE_ID),
-  address: filter(
-    z.string().refine((text) => parseCidr(text) !== undefined, 'an IP address or network, such as 192.0.2.0/24'),
-    'Events from this IP address, or from a network in CIDR notation.',
-    '192.0.2.0/24',
-  ),
+  address: filter(network(), 'Events from this IP address, or from a network in CIDR notation.', '192.0.2.0/24'),
   since: filter(instant(), 'Events at or after this time (RFC 3339).', EXAMPLE_TIME),
   until: filter(instant(), 'Events before this time (RFC 3339).', EXAMPLE_TIME),
   outcome: filter(

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { clients } from '#domain/administration/client-listing.ts';
 import {
+  addressFilters,
   type BrowserSessionRecord,
   browserSessions,
   type CompatSessionRecord,
@@ -18,7 +19,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { type AdminCaller, actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, time, timeOrNull } from '../definition/documents.ts';
-import { clientKind, EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
+import { clientKind, EXAMPLE_ID, EXAMPLE_TIME, filter, instant, network, scopes, ulid } from '../definition/fields.ts';
 import {
   type AdminCall,
   actionOperation,
@@ -121,6 +122,12 @@ const COMPAT_SESSION: Resource<CompatSessionRecord> = {
 };
 
 const sessionFilters = {
+  address: filter(
+    network(),
+    'Sessions last used from this IP address, or from a network in CIDR notation. Excludes sessions that were never ' +
+      'used, and addresses that are no longer stored.',
+    '192.0.2.0/24',
+  ),
   user: filter(ulid(), 'Sessions of the account with this ID.', EXAMPLE_ID),
   status: filter(
     z.enum(['active', 'finished'], 'must be active or finished'),
@@ -171,6 +178,7 @@ function selected(values: Filters) {
     createdAfter: values['created-after'],
     activeBefore: values['last-active-before'],
     activeAfter: values['last-active-after'],
+    ...(values.address !== undefined && addressFilters(values.address)),
   };
 }
 

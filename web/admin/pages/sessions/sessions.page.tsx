@@ -39,8 +39,8 @@ export function Sessions(): VNode {
     { name: 'chat', title: t('admin.sessions.chat') },
   ] as const;
   const kind: Kind = useTab<Kind>(tabs);
-  const { user, client, status = 'active' } = query;
-  const filters = { user, client: kind === 'apps' ? client : undefined, status };
+  const { user, client, address, status = 'active' } = query;
+  const filters = { user, client: kind === 'apps' ? client : undefined, address, status };
   const kept = {
     ...filters,
     status: status === 'active' ? undefined : status,
@@ -51,6 +51,7 @@ export function Sessions(): VNode {
     withParameters(PATHS[kind], {
       'filter[user]': filters.user,
       'filter[client]': filters.client,
+      'filter[address]': filters.address,
       'filter[status]': status === 'all' ? undefined : status,
       // The API lists them in the order of their start.
       'page[last]': String(PAGE_SIZE),
@@ -108,6 +109,7 @@ function useFields(kind: Kind): readonly FilterField[] {
     ...(kind === 'apps'
       ? [{ name: 'client', label: t('admin.sessions.client'), hint: t('admin.sessions.client_hint') }]
       : []),
+    { name: 'address', label: t('admin.sessions.address'), hint: t('admin.sessions.address_hint') },
     {
       name: 'status',
       label: t('admin.sessions.status'),
