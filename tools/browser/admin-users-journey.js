@@ -160,6 +160,7 @@ async function manageTokens(how) {
   });
 }
 
+/** The administrator's own account: a session to end, and no way to lock oneself out. */
 async function openAdministrator(page, how) {
   await page.getByRole('link', { name: 'All users' }).click();
   await openUser(page, 'nadia');

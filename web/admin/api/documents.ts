@@ -57,6 +57,22 @@ export interface UserDetails {
   readonly last_active_at: string | null;
 }
 
+/** A personal access token, without its value. */
+export interface PersonalSession {
+  readonly human_name: string;
+  readonly scope: string;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+  readonly expires_at: string | null;
+  readonly last_active_at: string | null;
+  readonly last_active_ip: string | null;
+}
+
+/** A personal access token that was just created. */
+export interface PersonalToken extends PersonalSession {
+  readonly access_token: string;
+}
+
 export interface UserClaims {
   readonly claims: Readonly<Record<string, unknown>>;
 }

@@ -220,7 +220,9 @@ async function create(call: AdminCall) {
   if (user === undefined) throw missing('user');
   if (user.deactivated_at !== null) throw new LatchkeyError('user_deactivated');
   const actor = { id: fromUuid<'user'>(user.id), username: user.username };
-  const scope = await judgePersonalScope(core, scopeText, { ...user, can_request_admin: user.admin }, caller.owner);
+  const scope = await atMember('/scope', () =>
+    judgePersonalScope(core, scopeText, { ...user, can_request_admin: user.admin }, caller.owner),
+  );
   const outcome = await onHomeserverFailure(() =>
     issuePersonalToken(core, {
       owner: caller.owner,
@@ -240,6 +242,17 @@ async function create(call: AdminCall) {
   if (!outcome.ok) throw failureOf(outcome.reason);
   logAction(call, 'createPersonalSession', outcome.sessionId);
   return await issued(call, outcome.sessionId, outcome.accessToken, undefined);
+}
+
+/** Adds to a refusal which member of the body it is about. */
+async function atMember<Value>(pointer: string, judge: () => Promise<Value>): Promise<Value> {
+  try {
+    return await judge();
+  } catch (error) {
+    if (!(error instanceof LatchkeyError)) throw error;
+    const { code, description } = error;
+    throw new LatchkeyError(code, { ...(description !== undefined && { description }), members: { pointer } });
+  }
 }
 
 function failureOf(reason: 'deactivated' | 'gone' | 'owner'): LatchkeyError {

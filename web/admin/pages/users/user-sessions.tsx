@@ -15,10 +15,9 @@ import { useTexts } from '../../i18n/translations.ts';
 const SHOWN = 50;
 
 const KINDS = {
-  browser: { path: 'user-sessions', filter: 'filter[user]', title: 'admin.user.browser_sessions' },
-  oauth2: { path: 'oauth2-sessions', filter: 'filter[user]', title: 'admin.user.app_sessions' },
-  compat: { path: 'compat-sessions', filter: 'filter[user]', title: 'admin.user.chat_sessions' },
-  personal: { path: 'personal-sessions', filter: 'filter[actor_user]', title: 'admin.user.personal_sessions' },
+  browser: { path: 'user-sessions', title: 'admin.user.browser_sessions' },
+  oauth2: { path: 'oauth2-sessions', title: 'admin.user.app_sessions' },
+  compat: { path: 'compat-sessions', title: 'admin.user.chat_sessions' },
 } as const;
 
 type Kind = keyof typeof KINDS;
@@ -38,8 +37,8 @@ export function UserSessions({ id, kinds }: { id: string; kinds: readonly Kind[]
 
 function SessionsOfKind({ id, kind }: { id: string; kind: Kind }): VNode {
   const { t } = useTexts();
-  const { path, filter, title } = KINDS[kind];
-  const parameters = { [filter]: id, 'filter[status]': 'active', 'page[last]': String(SHOWN), count: 'false' };
+  const { path, title } = KINDS[kind];
+  const parameters = { 'filter[user]': id, 'filter[status]': 'active', 'page[last]': String(SHOWN), count: 'false' };
   const list = useResource(LISTS, withParameters(path, parameters));
   return (
     <section class="section">

@@ -12,6 +12,7 @@ import { UserActions } from './user-actions.tsx';
 import { UserActivity } from './user-activity.tsx';
 import { UserSessions } from './user-sessions.tsx';
 import { UserStatus } from './user-status.tsx';
+import { UserTokens } from './user-tokens.tsx';
 
 const USERS = new Responses<Single<User>>();
 const DETAILS = new Responses<Single<UserDetails>>();
@@ -28,6 +29,7 @@ export function UserView(): VNode {
     { name: 'account', title: t('admin.user.account') },
     { name: 'sessions', title: t('admin.user.sessions') },
     { name: 'apps', title: t('admin.user.apps') },
+    { name: 'tokens', title: t('admin.user.tokens') },
     { name: 'activity', title: t('admin.user.activity') },
   ] as const;
   const shown = useTab(tabs);
@@ -49,8 +51,9 @@ export function UserView(): VNode {
             <UserActions id={known} user={attributes} details={details.data?.data.attributes} reload={reload} />
             <Tabs label={t('admin.user.parts')} tabs={tabs} shown={shown} />
             {shown === 'account' && <UserAccount id={known} user={attributes} details={details} />}
-            {shown === 'sessions' && <UserSessions id={known} kinds={['browser', 'compat', 'personal']} />}
+            {shown === 'sessions' && <UserSessions id={known} kinds={['browser', 'compat']} />}
             {shown === 'apps' && <UserSessions id={known} kinds={['oauth2']} />}
+            {shown === 'tokens' && <UserTokens id={known} isUsable={attributes.deactivated_at === null} />}
             {shown === 'activity' && <UserActivity id={known} />}
           </>
         )}
