@@ -51,10 +51,10 @@ export function Applications(): VNode {
     <>
       <PageTitle title={t('admin.apps.title')}>
         {count !== undefined && <span class="meta">{t('admin.apps.count', { count })}</span>}
+        <CsvButton file="applications" path="oauth2-clients" parameters={requested} columns={CSV_COLUMNS} />
         <a class="button button-primary" href={`${root}applications/new`}>
           {t('admin.apps.add')}
         </a>
-        <CsvButton file="applications" path="oauth2-clients" parameters={requested} columns={CSV_COLUMNS} />
       </PageTitle>
       <FilterBar
         searchLabel={t('admin.apps.search')}

@@ -58,10 +58,8 @@ export function Users(): VNode {
     <>
       <PageTitle title={t('admin.users.title')}>
         {count !== undefined && <span class="meta">{t('admin.users.count', { count })}</span>}
-        <Button kind="secondary" onClick={() => setCreating(true)}>
-          {t('admin.users.create')}
-        </Button>
         <CsvButton file="users" path="users" parameters={sorted} columns={CSV_COLUMNS} />
+        <Button onClick={() => setCreating(true)}>{t('admin.users.create')}</Button>
       </PageTitle>
       <FilterBar
         searchLabel={t('admin.users.search')}
