@@ -51,6 +51,7 @@ async function addByKeyboard(how) {
       await tabTo(page, page.getByRole('button', { name: 'Add application' }));
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'Connect the application' }).waitFor();
+      await page.getByRole('status').filter({ hasText: 'Harbour was added.' }).waitFor();
       await tabTo(page, page.getByRole('button', { name: 'Copy Client secret' }));
       await page.keyboard.press('Enter');
       await page.getByRole('status').filter({ hasText: 'Copied: Client secret' }).waitFor();
@@ -176,6 +177,7 @@ async function rotateAndDelete(how) {
     await dialog.getByLabel('Type Pier to confirm').fill('Pier');
     await dialog.getByRole('button', { name: 'Delete application' }).click();
     await page.waitForURL(/\/admin\/applications$/);
+    await page.getByRole('status').filter({ hasText: 'Pier' }).waitFor();
     await rows(page).first().waitFor();
     assert.equal(await page.getByRole('link', { name: 'Pier' }).count(), 0);
   });

@@ -29,6 +29,7 @@ async function runGroup(how) {
     await page.keyboard.type('deck hands');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'deck hands' }).waitFor();
+    await announced(page, 'deck hands');
 
     await press(page, page.getByRole('button', { name: 'Add members' }));
     await tabTo(page, dialog.getByLabel('Search users'));
@@ -59,6 +60,7 @@ async function runGroup(how) {
     await page.keyboard.type('sailors');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/admin\/groups$/);
+    await announced(page, 'sailors');
     await rows(page).filter({ hasText: 'sailors' }).waitFor({ state: 'detached' });
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   });

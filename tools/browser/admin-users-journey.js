@@ -32,6 +32,7 @@ async function createUser(how) {
     await dialog.getByLabel('Username').fill('dalia');
     await dialog.getByRole('button', { name: 'Create user' }).click();
     await page.getByRole('heading', { level: 1, name: 'dalia' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'dalia' }).waitFor();
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
     await untilLoaded(page);
     await page.getByRole('button', { name: 'Reset password' }).click();
@@ -108,7 +109,6 @@ async function changeUser(how) {
   });
 }
 
-/** The administrator's own account: a session to end, and no way to lock oneself out. */
 async function removePasskey(how) {
   await how.latchkey.sql(
     `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)

@@ -10,12 +10,18 @@ export function useAnnounce(): (text: string) => void {
   return useContext(AnnounceContext);
 }
 
-/** The live region of the area. It shows the last message until the user navigates. */
+/** The live region of the area. It shows the last message until the next navigation, also if an action navigates. */
 export function Live({ children }: { children: ComponentChildren }): VNode {
   const { path } = useLocation();
   const [message, setMessage] = useState<{ readonly text: string; readonly id: number } | undefined>();
   const count = useRef(0);
-  useEffect(() => setMessage(undefined), [path]);
+  /** The message that the former render showed. */
+  const shown = useRef<number | undefined>(undefined);
+  // A message about the action that has just led to this path stays.
+  useEffect(() => setMessage((latest) => (latest?.id === shown.current ? undefined : latest)), [path]);
+  useEffect(() => {
+    shown.current = message?.id;
+  }, [message]);
   const announce = useCallback((text: string) => {
     count.current += 1;
     setMessage({ text, id: count.current });

@@ -13,8 +13,10 @@ import { fieldErrors, useDraftForm } from '../../components/form-dialog.tsx';
 import { Loaded, ProblemNotice, useProblemText } from '../../components/loaded.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { useConfig } from '../../frame/config-context.ts';
+import { useAnnounce } from '../../frame/live.tsx';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
 import { ApplicationFields, bodyOf, type FieldValues, valuesWith } from './application-form.tsx';
+import { nameOf } from './application-name.tsx';
 import { keepSecret } from './new-secrets.ts';
 import { normalizedUrl, presetValues } from './preset-values.ts';
 
@@ -195,6 +197,7 @@ function NewForm({
   const { root } = useConfig();
   const { route } = useLocation();
   const client = useClient();
+  const announce = useAnnounce();
   const textOf = useProblemText();
   const form = useDraftForm(`new-${name}`, valuesWith(values));
   const { isPending, problem, send } = useChange();
@@ -213,6 +216,7 @@ function NewForm({
     const { data, meta } = response.data;
     if (meta?.client_secret !== undefined) keepSecret(data.id, meta.client_secret);
     route(`${root}applications/${data.id}/connect`, true);
+    announce(t('admin.apps.new.created', { name: nameOf(data.attributes) }));
   };
   return (
     <section class="card section">
