@@ -12,6 +12,7 @@ import { NOT_BUILT, shrunkList } from '../../test/account-api/names.ts';
 import { acceptanceChecksPage } from './acceptance-checks.ts';
 import { accountApiPage } from './account-api.ts';
 import { adminApiPage } from './admin-api.ts';
+import { adminResponseTypes } from './admin-documents.ts';
 import { architecturePicture } from './architecture-picture.ts';
 import { assurancePage } from './assurance.ts';
 import { attackTestsPage, faultsPage, mutationTestsPage } from './attack-tests.ts';
@@ -67,6 +68,7 @@ export async function referencePages(root: string, program: Program): Promise<Re
     'share/config.schema.json': configJsonSchemaText(),
     [NOT_BUILT]: shrunkList(root, accountSchema),
     ...graphqlDocuments(root, schemaText),
+    'web/admin/api/responses.generated.ts': adminResponseTypes(),
   };
 }
 

@@ -7,7 +7,7 @@ import { TextField } from '../../../components/fields.tsx';
 import { Form } from '../../../components/form.tsx';
 import { type Versioned, withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { AdminActionEvent, ClientDetails, List, Single, WithSecret } from '../../api/documents.ts';
+import type { AuditEvent, ClientDetails, List, Single, WithSecret } from '../../api/documents.ts';
 import { useChange } from '../../api/use-change.ts';
 import { type DraftForm, fieldErrors, useDraftForm } from '../../components/form-dialog.tsx';
 import { ProblemNotice, useProblemText } from '../../components/loaded.tsx';
@@ -72,7 +72,7 @@ export function EditForm({ stored, onStored }: { stored: Stored; onStored: () =>
     setConflict({ stored: current.data, fields, by: await lastChange(id) });
   };
   const lastChange = async (target: string): Promise<Conflict['by']> => {
-    const events = await client.get<List<AdminActionEvent>>(
+    const events = await client.get<List<AuditEvent>>(
       withParameters('audit-events', { 'filter[kind]': 'admin_action', 'page[first]': '100' }),
     );
     if (!events.ok) return undefined;

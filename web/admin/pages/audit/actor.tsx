@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import type { AuditEventDetails } from '../../api/documents.ts';
+import type { AuditEvent } from '../../api/documents.ts';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
 
-const TYPES: Readonly<Record<AuditEventDetails['actor']['type'], AdminKey>> = {
+const TYPES: Readonly<Record<AuditEvent['actor']['type'], AdminKey>> = {
   user: 'admin.audit.actor_user',
   admin: 'admin.audit.actor_admin',
   operator: 'admin.audit.actor_operator',
@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<AuditEventDetails['actor']['type'], AdminKey>> = {
 };
 
 /** Who caused an event. */
-export function Actor({ actor: { type, id, username } }: { actor: AuditEventDetails['actor'] }): VNode {
+export function Actor({ actor: { type, id, username } }: { actor: AuditEvent['actor'] }): VNode {
   const { t } = useTexts();
   if (id === null) return <span>{t(TYPES[type])}</span>;
   return <Account id={id} username={username} detail={type === 'admin' ? t(TYPES.admin) : undefined} />;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { type Parameters, withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { AuditEventDetails, List, Resource } from '../../api/documents.ts';
+import type { AuditEvent, List, Resource } from '../../api/documents.ts';
 import { findUserId } from '../../api/find-user.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { DataTable } from '../../components/data-table.tsx';
@@ -19,7 +19,7 @@ import { KINDS } from './kinds.ts';
 
 const PAGE_SIZE = 50;
 const DATE_EXAMPLE = '2026-06-17';
-const EVENTS = new Responses<List<AuditEventDetails>>();
+const EVENTS = new Responses<List<AuditEvent>>();
 const NAMES = ['user', 'actor', 'kind', 'client', 'address', 'since', 'until', 'outcome'] as const;
 
 /** Security events of all accounts, and changes by administrators. */
@@ -144,13 +144,7 @@ function cursorOf(next: string | undefined): string | undefined {
   return new URLSearchParams(next?.replace(/^[^?]*/, '')).get('page[after]') ?? undefined;
 }
 
-function EventTable({
-  events,
-  isLoading,
-}: {
-  events: readonly Resource<AuditEventDetails>[];
-  isLoading: boolean;
-}): VNode {
+function EventTable({ events, isLoading }: { events: readonly Resource<AuditEvent>[]; isLoading: boolean }): VNode {
   const { t } = useTexts();
   const { root } = useConfig();
   return (

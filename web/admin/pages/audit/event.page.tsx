@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useRoute } from 'preact-iso/router';
 import { FactList, FactRow } from '../../../components/facts.tsx';
 import { withParameters } from '../../api/admin-client.ts';
-import type { AuditEventDetails, Single } from '../../api/documents.ts';
+import type { AuditEvent, Single } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
@@ -11,7 +11,7 @@ import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
 import { Account, Actor } from './actor.tsx';
 
-const EVENTS = new Responses<Single<AuditEventDetails>>();
+const EVENTS = new Responses<Single<AuditEvent>>();
 
 /** One event, with all that is stored about it. */
 export function AuditEventView(): VNode {
@@ -30,7 +30,7 @@ export function AuditEventView(): VNode {
   );
 }
 
-function Facts({ event }: { event: AuditEventDetails }): VNode {
+function Facts({ event }: { event: AuditEvent }): VNode {
   const { t } = useTexts();
   const { root } = useConfig();
   const { user_id: user, client_id: client, target } = event;

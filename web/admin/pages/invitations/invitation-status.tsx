@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
+import type { Invitation } from '../../api/documents.ts';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
-import { type Invitation, type InvitationStatus, statusOf } from './invitation.ts';
+import { type InvitationStatus, statusOf } from './invitation.ts';
 
 const TEXTS = {
   valid: 'admin.invitations.valid',

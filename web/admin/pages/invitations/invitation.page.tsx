@@ -6,7 +6,7 @@ import { Button } from '../../../components/button.tsx';
 import { FactList, FactRow } from '../../../components/facts.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { List, Single, User } from '../../api/documents.ts';
+import type { Invitation, List, Single, User } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyValue } from '../../components/copy-button.tsx';
@@ -15,7 +15,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
-import { type Invitation, nameOf } from './invitation.ts';
+import { nameOf } from './invitation.ts';
 import { StatusText, Uses } from './invitation-status.tsx';
 
 const INVITATIONS = new Responses<Single<Invitation>>();

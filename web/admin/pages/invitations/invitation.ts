@@ -1,20 +1,4 @@
-/** A registration token of the admin API. */
-export interface Invitation {
-  readonly token: string;
-  readonly url: string;
-  readonly valid: boolean;
-  readonly usage_limit: number | null;
-  readonly times_used: number;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  readonly email: string | null;
-  readonly groups: readonly string[];
-  readonly note: string | null;
-  readonly created_by: string | null;
-  readonly mail_queued_at: string | null;
-  readonly mail_sent_at: string | null;
-}
+import type { Invitation } from '../../api/documents.ts';
 
 export type InvitationStatus = 'valid' | 'revoked' | 'used' | 'expired';
 

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { Notice } from '../../../../src/browser/components/text.tsx';
 import { Button } from '../../../components/button.tsx';
 import { withParameters } from '../../api/admin-client.ts';
-import type { Count, List, Resource } from '../../api/documents.ts';
+import type { Count, Invitation, List, Resource } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -14,7 +14,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
-import { type Invitation, nameOf } from './invitation.ts';
+import { nameOf } from './invitation.ts';
 import { StatusText, Uses } from './invitation-status.tsx';
 import { NewInvitation } from './new-invitation.tsx';
 

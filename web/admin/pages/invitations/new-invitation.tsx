@@ -2,14 +2,13 @@ import type { VNode } from 'preact';
 import { CheckField } from '../../../components/fields.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { List, Single } from '../../api/documents.ts';
+import type { Invitation, List, Single } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { SelectField } from '../../components/choice-fields.tsx';
 import { FormDialog, useDraftForm } from '../../components/form-dialog.tsx';
 import { OptionalField } from '../../components/optional-field.tsx';
 import { TagInput } from '../../components/tag-input.tsx';
 import { useTexts } from '../../i18n/translations.ts';
-import type { Invitation } from './invitation.ts';
 
 const GROUPS = new Responses<List<{ readonly name: string }>>();
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { withParameters } from '../../api/admin-client.ts';
-import type { List, StatisticsOverview } from '../../api/documents.ts';
+import type { AuditEvent, List, StatisticsOverview } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -106,15 +106,7 @@ function Figure({
   );
 }
 
-interface AdminAction {
-  readonly created_at: string;
-  readonly actor: { readonly type: string; readonly id: string | null; readonly username: string | null };
-  readonly operation: string | null;
-  readonly username: string | null;
-  readonly target: { readonly type: string; readonly id: string } | null;
-}
-
-const ACTIONS = new Responses<List<AdminAction>>();
+const ACTIONS = new Responses<List<AuditEvent>>();
 const SHOWN_ACTIONS = 8;
 
 function Actions(): VNode {
@@ -153,14 +145,14 @@ function Actions(): VNode {
   );
 }
 
-function Actor({ action: { actor } }: { action: AdminAction }): VNode {
+function Actor({ action: { actor } }: { action: AuditEvent }): VNode {
   const { t } = useTexts();
   if (actor.type === 'operator') return <span>{t('admin.overview.command_line')}</span>;
   const name = actor.username ?? actor.id;
   return name === null ? <span>{t('admin.overview.program')}</span> : <bdi>{name}</bdi>;
 }
 
-function Target({ action: { username, target } }: { action: AdminAction }): VNode {
+function Target({ action: { username, target } }: { action: AuditEvent }): VNode {
   if (username !== null) return <bdi>{username}</bdi>;
   return target === null ? <span>–</span> : <bdi>{`${target.type} ${target.id}`}</bdi>;
 }

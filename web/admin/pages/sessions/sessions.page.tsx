@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { Button } from '../../../components/button.tsx';
 import { type Parameters, withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { List, ListedSession, Resource } from '../../api/documents.ts';
+import type { List, Resource, Session } from '../../api/documents.ts';
 import { findUserId } from '../../api/find-user.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { BulkBar, useSelection } from '../../components/bulk-bar.tsx';
@@ -20,7 +20,7 @@ import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
 
 const PAGE_SIZE = 25;
-const SESSIONS = new Responses<List<ListedSession>>();
+const SESSIONS = new Responses<List<Session>>();
 
 /** Lists of the API, by tab. */
 const PATHS = { apps: 'oauth2-sessions', browsers: 'user-sessions', chat: 'compat-sessions' } as const;
@@ -144,7 +144,7 @@ function SessionTable({
   shown,
 }: {
   kind: Kind;
-  sessions: readonly Resource<ListedSession>[];
+  sessions: readonly Resource<Session>[];
   /** Identifies the part of the list. */
   shown: string;
   list: { readonly isLoading: boolean; readonly reload: () => void };
@@ -152,11 +152,11 @@ function SessionTable({
   const { t } = useTexts();
   const { root } = useConfig();
   const client = useClient();
-  const [ending, setEnding] = useState<Resource<ListedSession> | undefined>();
+  const [ending, setEnding] = useState<Resource<Session> | undefined>();
   const [isEndingMany, setEndingMany] = useState(false);
   const selection = useSelection(shown);
   const count = selection.ids.size;
-  const named: Readonly<Record<Kind, Column<Resource<ListedSession>>>> = {
+  const named: Readonly<Record<Kind, Column<Resource<Session>>>> = {
     apps: {
       title: t('admin.sessions.client'),
       cell: ({ attributes: { client_id: id, client_name: name } }) => <bdi>{name ?? id}</bdi>,
@@ -259,7 +259,7 @@ function SessionTable({
 function nameOf({
   id,
   attributes: { username, client_name: app, human_name: name, device_id: device },
-}: Resource<ListedSession>) {
+}: Resource<Session>) {
   const owner = username ?? id;
   const thing = app ?? name ?? device;
   return thing === null || thing === undefined ? owner : `${owner} – ${thing}`;

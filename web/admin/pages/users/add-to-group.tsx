@@ -2,16 +2,12 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
-import type { List } from '../../api/documents.ts';
+import type { Group, List } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { SelectField } from '../../components/choice-fields.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { useTexts } from '../../i18n/translations.ts';
-
-interface Group {
-  readonly name: string;
-}
 
 const GROUPS = new Responses<List<Group>>();
 const SHOWN = 200;
