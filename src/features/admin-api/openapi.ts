@@ -251,6 +251,8 @@ function pathParameter(name: string) {
       return parameter(name, 'path', CURSOR, 'ID of the object (ULID, case-insensitive).');
     case 'user':
       return parameter(name, 'path', CURSOR, 'ID of the account (ULID, case-insensitive).');
+    case 'passkey':
+      return parameter(name, 'path', CURSOR, 'ID of the passkey (ULID, case-insensitive).');
     case 'slug':
       return parameter(
         name,
@@ -258,8 +260,10 @@ function pathParameter(name: string) {
         { type: 'string', examples: ['grafana'] },
         'Name of the preset, as in the list of presets.',
       );
-    default:
+    case 'username':
       return parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.');
+    default:
+      throw new Error(`the path parameter ${name} has no description`);
   }
 }
 
