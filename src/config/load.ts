@@ -397,8 +397,8 @@ function withStartSettings(tree: MappingNode, started: NonNullable<ConfigSources
     if (value !== undefined || nodeAt(tree, path) !== undefined) result = withValue(result, path, value, origin);
   }
   // The protocol name also depends on how the section is spelled.
-  const protocolName = nodeOf(started.config.protocolName, origin);
-  result = withValue(result, ['protocol_name'], protocolName, origin);
+  const protocolName = nodeOf(started.config.protocolName, { ...origin, rank: 0, source: 'startup' });
+  result = withValue(result, ['protocol_name'], nodeAt(kept, ['protocol_name']) ?? protocolName, origin);
   return result?.kind === 'mapping' ? result : tree;
 }
 

@@ -94,7 +94,8 @@ function isIn(section: string) {
   return (key: string): boolean => key.startsWith(`${section}.`);
 }
 
-function isStartSetting(key: string): boolean {
+/** Returns whether a change of a key needs a restart. */
+export function isStartSetting(key: string): boolean {
   if (CERTIFICATE.test(key) || PASSWORD.some((path) => key === pathText(path))) return false;
   if (key.startsWith('secrets.encryption') && !key.startsWith('secrets.encryption_previous')) return true;
   return START_SETTINGS.some((path) => {

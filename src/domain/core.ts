@@ -4,6 +4,7 @@
  * and accepts any object that has them.
  */
 import type { Config } from '#config/config.ts';
+import type { ConfigurationInForce } from '#config/reference/effective.ts';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
@@ -62,6 +63,10 @@ export interface Resources {
   /** Undefined unless metrics are scraped (`telemetry.metrics.exporter`). */
   readonly metricsPage?: MetricsPage | undefined;
   readonly tracing: Tracing;
+  /** Where the values of `config` come from. */
+  readonly configuration: ConfigurationInForce;
+  /** Host name and process id, as in the list of processes. */
+  readonly processName: string;
   /** The operator's policy module (`policy.module`). */
   readonly policyModule?: PolicyModule | undefined;
   /** Version of Latchkey. */
@@ -70,9 +75,14 @@ export interface Resources {
 
 /** What all features share, grouped by subject where several members belong together. */
 export interface Core
-  extends Omit<Resources, 'estimator' | 'lag' | 'metricsPage' | 'policyModule' | 'tracing' | 'version'> {
+  extends Omit<
+    Resources,
+    'configuration' | 'estimator' | 'lag' | 'metricsPage' | 'policyModule' | 'processName' | 'tracing' | 'version'
+  > {
   /** What only the operation of this process needs. */
-  readonly process: Pick<Resources, 'lag' | 'metricsPage' | 'tracing' | 'version'>;
+  readonly process: Pick<Resources, 'configuration' | 'lag' | 'metricsPage' | 'tracing' | 'version'> & {
+    readonly name: string;
+  };
   readonly clients: ClientDirectory;
   readonly clientAuthentication: { readonly failures: ClientFailures; readonly keys: ClientKeys };
   readonly subjects: Subjects;
@@ -109,7 +119,8 @@ export interface Core
 
 /** @param before the core that a reload replaces; its unwritten activity is kept */
 export function createCore(resources: Resources, before?: Pick<Core, 'activity'>): Core {
-  const { estimator, lag, metricsPage, policyModule, tracing, version, ...shared } = resources;
+  const { configuration, estimator, lag, metricsPage, policyModule, processName, tracing, version, ...shared } =
+    resources;
   const { config, database, clock, log, keyRing, hasher } = shared;
   const { resources: resourceServers } = config.oauth;
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
@@ -122,7 +133,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const activity = before?.activity ?? new ActivityBuffer(database, log);
   return {
     ...shared,
-    process: { lag, metricsPage, tracing, version },
+    process: { configuration, lag, metricsPage, name: processName, tracing, version },
     clients: new ClientDirectory(database, keyRing, clock),
     clientAuthentication: {
       failures: new ClientFailures({

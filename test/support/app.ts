@@ -8,10 +8,12 @@ import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { openSecretKeys } from '#domain/keys/secret-keys.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
+import { mappingNode } from '#platform/config/tree.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { cheapHasher } from './accounts.ts';
 import { TEST_LIMITS } from './route-server.ts';
 
+const NOTHING_SET = mappingNode({ rank: 0, source: 'defaults', directory: '/nowhere' });
 const NO_WORKER = new URL('file:///no-strength-worker');
 const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
 const HIGH_LIMIT = { burst: 100_000, perSecond: 1000 };
@@ -63,7 +65,9 @@ export function behindProxy(config: Config): Config {
 
 /** The resources that a test chooses. The rest is cheap and fixed. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
-  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>> & {
+  Partial<
+    Pick<Resources, 'configuration' | 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>
+  > & {
     /** Built asset files, none by default. */
     readonly assets?: AssetFiles;
   };
@@ -76,6 +80,7 @@ export interface RunningApp extends App {
 
 /** Starts an instance on its first listener address. */
 export async function startApp({ assets, ...options }: AppOptions): Promise<RunningApp> {
+  const { config } = options;
   const instance = new InstanceState();
   instance.isStarted = true;
   const core = createCore({
@@ -85,6 +90,8 @@ export async function startApp({ assets, ...options }: AppOptions): Promise<Runn
     instance,
     tracing: new ReceivedTraces(true),
     version: '0.0.0',
+    processName: 'test:1',
+    configuration: { loaded: { config, environment: {}, files: [], tree: NOTHING_SET }, restart: [], readAt: 0 },
     secretKeys: await openSecretKeys(options),
     outbound: new OutboundHttp({ ...options.config.outbound, clock: options.clock, log: options.log }),
     ...options,

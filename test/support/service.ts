@@ -112,7 +112,8 @@ export async function startService(
   const own = of === undefined ? testDatabase.database : await openOn(testDatabase, clock);
   const lines: string[] = [];
   // Real clients compare the issuer with the URL they requested, so the port must be known in advance.
-  const config = configOf(settings, await freePort(), options.publicHost ?? '127.0.0.1');
+  const loaded = configOf(settings, await freePort(), options.publicHost ?? '127.0.0.1');
+  const { config } = loaded;
   const log = new LogWriter({
     ...config.logging,
     sink: { write: (text) => lines.push(...text.trimEnd().split('\n')) },
@@ -131,6 +132,7 @@ export async function startService(
     policyModule: modulePath === undefined ? undefined : await loadPolicyModule(modulePath),
     metricsPage: opened?.page,
     config,
+    configuration: { loaded, restart: [], readAt: clock.now() },
     database: own,
     clock,
     log,
@@ -227,7 +229,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number, hos
     const passwords = { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] };
     const limits = { work: UNLIMITED_WORK, ...(typeof settings['limits'] === 'object' ? settings['limits'] : {}) };
     writeFileSync(file, JSON.stringify({ passwords, ...settings, data_dir: folder, http, limits }));
-    return loadConfig({ files: [file], environment: {}, flags: {}, workingDirectory: folder }).config;
+    return loadConfig({ files: [file], environment: {}, flags: {}, workingDirectory: folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

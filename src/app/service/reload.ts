@@ -166,7 +166,8 @@ export class Reload {
     const signingKeys = loadSigningKeys(secrets, loaded.tree);
     const policyModule = await loadConfiguredModule(loaded);
     const before = service.signingKeys.list();
-    const settings: Settings = { loaded, config, keyRing, signingKeys, policyModule };
+    const readAt = systemClock.now();
+    const settings: Settings = { loaded, restart, readAt, config, keyRing, signingKeys, policyModule };
     const nextLog = foundation.prepareLog(config);
     // The database may be unreachable without the new password. The former one is tried as well.
     const keepPassword = foundation.useDatabasePassword(config);

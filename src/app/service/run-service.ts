@@ -1,4 +1,5 @@
 /** Serves requests, runs background work, or both, in this process until it is stopped. */
+import { hostname } from 'node:os';
 import { buildApp } from '#app/app.ts';
 import { expiryGauges } from '#app/expiry-gauges.ts';
 import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.ts';
@@ -53,10 +54,12 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
       ...{ clock, database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
       ...{ version, environment: context.environment, hasWorkers: plan.hasWorkers },
       hasGeneratedRoot: foundation.hasGeneratedRoot,
+      processName: `${hostname()}:${process.pid}`,
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,
     };
-    const settings = { loaded, config, keyRing, signingKeys, policyModule: foundation.policyModule };
+    const { policyModule } = foundation;
+    const settings = { loaded, restart: [], readAt: clock.now(), config, keyRing, signingKeys, policyModule };
     const core = await openCore(kept, settings);
     const { server, preload } = buildApp(core, kept.assets);
     context.signals.check();

@@ -2,8 +2,6 @@
  * The running service of this process: everything derived from the configuration, replaced as a whole on reload
  * (operations 8.6). The database, the listeners and unwritten activity are kept.
  */
-
-import { hostname } from 'node:os';
 import { mountFeatures } from '#app/app.ts';
 import { createJobWorkers } from '#app/jobs.ts';
 import type { AssetFiles } from '#browser/asset-files.ts';
@@ -34,7 +32,16 @@ import { TlsReload } from './tls-reload.ts';
 export interface Kept
   extends Pick<
     Resources,
-    'clock' | 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'tracing' | 'version'
+    | 'clock'
+    | 'database'
+    | 'estimator'
+    | 'instance'
+    | 'lag'
+    | 'log'
+    | 'metricsPage'
+    | 'processName'
+    | 'tracing'
+    | 'version'
   > {
   readonly jobsDatabase: OpenDatabase;
   readonly environment: LoadedConfig['environment'];
@@ -48,7 +55,11 @@ export interface Kept
 
 /** Derived from the configuration. */
 export interface Settings {
-  readonly loaded: Pick<LoadedConfig, 'tree'>;
+  readonly loaded: LoadedConfig;
+  /** Keys whose values in the sources need a restart. */
+  readonly restart: readonly string[];
+  /** When the sources were read, in milliseconds since the epoch. */
+  readonly readAt: number;
   readonly config: Config;
   readonly keyRing: KeyRing;
   readonly signingKeys: SigningKeys;
@@ -58,11 +69,12 @@ export interface Settings {
 /** @param before the core that the new one replaces */
 export async function openCore(kept: Kept, settings: Settings, before?: Core): Promise<Core> {
   const { clock, database, environment, log } = kept;
-  const { config, keyRing, policyModule, signingKeys } = settings;
+  const { config, keyRing, loaded, policyModule, readAt, restart, signingKeys } = settings;
   const core = createCore(
     {
       ...kept,
       ...{ config, keyRing, policyModule, signingKeys },
+      configuration: { loaded: { ...loaded, config }, restart, readAt },
       secretKeys: await openSecretKeys({ database, keyRing, clock }),
       hasher:
         before === undefined
@@ -108,7 +120,7 @@ export class RunningService {
     this.#parts = this.#newParts(settings, core);
     this.#registered = new RegisteredProcess({
       ...{ database: kept.database, clock: kept.clock, log: kept.log, version: kept.version },
-      name: `${hostname()}:${process.pid}`,
+      name: kept.processName,
       works: kept.hasWorkers,
       configDigest: sharedSettingsDigest(settings.config, settings.keyRing),
       rootKeys: () => rootKeyChecks(this.#settings.keyRing),

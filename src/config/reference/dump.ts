@@ -1,4 +1,4 @@
-/** Prints the merged configuration in the format of the file. Only commands import this module. */
+/** The merged configuration in the format of the file, with secrets masked. */
 
 import { stringify } from 'yaml';
 import { networkText } from '#platform/base/ip-address.ts';
@@ -10,7 +10,8 @@ import { type Config, configShape } from '../config.ts';
 import type { LoadedConfig } from '../load.ts';
 import { EMAIL_DEFAULTS } from '../sections/email.ts';
 
-const REDACTED = '<redacted>';
+/** Replaces each value whose key is declared a secret in the schema. */
+export const REDACTED = '<redacted>';
 
 export interface DumpOptions {
   /** Include defaults. */
@@ -23,7 +24,7 @@ export function dumpedConfig(loaded: LoadedConfig, options: DumpOptions): string
   return stringify(dumpedSettings(loaded, options), { lineWidth: 0 });
 }
 
-export function dumpedSettings(loaded: LoadedConfig, options: DumpOptions): unknown {
+export function dumpedSettings(loaded: Pick<LoadedConfig, 'config' | 'tree'>, options: DumpOptions): unknown {
   const settings = dumped(loaded.tree, configShape(), options);
   const complete = options.defaults ? filledIn(settings, derivedDefaults(loaded)) : settings;
   return complete ?? {};
@@ -66,7 +67,7 @@ function isFileReference(node: Node): boolean {
 }
 
 /** Returns the defaults that depend on other settings or on the machine, in the format of the file. */
-function derivedDefaults({ config, tree }: LoadedConfig): unknown {
+function derivedDefaults({ config, tree }: Pick<LoadedConfig, 'config' | 'tree'>): unknown {
   const isSet = (...path: string[]) => nodeAt(tree, path) !== undefined;
   const isEmbedded = config.database.server.kind === 'embedded' && !isSet('database', 'uri_file');
   return {

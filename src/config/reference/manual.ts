@@ -1,7 +1,10 @@
-/** Generates the manual page of the configuration keys from the validating schema. Only commands import this module. */
+/** Describes the configuration keys from the validating schema, and generates the manual page. */
 import { stringify } from 'yaml';
 import { type MappingShape, mappingOf, type Shape } from '#platform/config/shape.ts';
 import { configShape } from '../config.ts';
+
+/** The manual page. */
+export const MANUAL_PAGE = 'docs/reference/configuration.md';
 
 const INTRODUCTION = `# Configuration reference
 
@@ -41,49 +44,81 @@ Settings are read from these sources, in order of precedence: command-line flags
 
 /** Returns the page stored as `docs/reference/configuration.md`. */
 export function configManualText(): string {
-  const root = configShape();
-  const scalars = new Map([...root.keys].filter(([, shape]) => shape.kind === 'scalar'));
-  const sections = [...root.keys].filter(([, shape]) => shape.kind !== 'scalar');
   return [
     INTRODUCTION,
-    '## Top level\n',
-    table({ ...root, keys: scalars }, ''),
-    ...sections.map(([name, shape]) => section(name, shape)),
+    ...keySections().map(({ title, description, entries }) => {
+      const text = description === undefined ? '' : `${description}\n\n`;
+      return `## ${title}\n\n${text}${table(entries)}`;
+    }),
   ].join('\n');
 }
 
-function section(name: string, shape: Shape): string {
-  const aliases = (shape.hints.aliases ?? []).map((alias) => ` (or \`${alias}\`)`).join('');
-  const description = shape.description === undefined ? '' : `${shape.description}\n`;
-  return `## \`${name}\`${aliases}\n\n${description}\n${table({ ...emptyMapping, keys: new Map([[name, shape]]) }, '')}`;
+/** A section of the manual page. */
+export interface KeySection {
+  /** Key of the section; empty for the keys at the top level. */
+  readonly name: string;
+  /** Heading in Markdown. */
+  readonly title: string;
+  /** Fragment of the heading's URL, as GitHub and other renderers of Markdown derive it. */
+  readonly anchor: string;
+  readonly description: string | undefined;
+  readonly entries: readonly KeyEntry[];
 }
 
-const emptyMapping: Omit<MappingShape, 'keys'> = {
-  kind: 'mapping',
-  hints: {},
-  description: undefined,
-  defaultValue: undefined,
-  isRequired: false,
-  acceptsNull: false,
-};
+/** What the manual says about one key. */
+export interface KeyEntry {
+  /** `http.listeners[].name` */
+  readonly name: string;
+  readonly shape: Shape;
+  readonly type: string;
+  /** In Markdown. */
+  readonly defaultText: string;
+  /** In Markdown. */
+  readonly meaning: string;
+}
 
-function table(mapping: MappingShape, path: string): string {
-  const rows = rowsOf(mapping, path).map((cells) => `| ${cells.map(cellText).join(' | ')} |`);
+/** Returns all keys in the order of the manual. */
+export function keySections(): readonly KeySection[] {
+  const root = configShape();
+  const scalars = new Map([...root.keys].filter(([, shape]) => shape.kind === 'scalar'));
+  const sections = [...root.keys].filter(([, shape]) => shape.kind !== 'scalar');
+  const topLevel = { ...named('', 'Top level'), description: undefined, entries: entriesOf(scalars, '') };
+  return [
+    topLevel,
+    ...sections.map(([name, shape]) => {
+      const aliases = (shape.hints.aliases ?? []).map((alias) => ` (or \`${alias}\`)`).join('');
+      const { description } = shape;
+      return { ...named(name, `\`${name}\`${aliases}`), description, entries: entriesOf(new Map([[name, shape]]), '') };
+    }),
+  ];
+}
+
+function named(name: string, title: string) {
+  const anchor = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_ -]/g, '')
+    .replaceAll(' ', '-');
+  return { name, title, anchor };
+}
+
+function table(entries: readonly KeyEntry[]): string {
+  const rows = entries.map(({ name, type, defaultText, meaning }) => {
+    return `| ${[`\`${name}\``, type, defaultText, meaning].map(cellText).join(' | ')} |`;
+  });
   return `${['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n')}\n`;
 }
 
-type Row = readonly [key: string, type: string, defaultValue: string, meaning: string];
-
-function rowsOf(mapping: MappingShape, path: string): Row[] {
-  return [...mapping.keys].flatMap(([name, shape]) => {
+function entriesOf(keys: MappingShape['keys'], path: string): KeyEntry[] {
+  return [...keys].flatMap(([key, shape]) => {
     // `_file` twins of secrets are explained once, at the top.
     if (shape.hints.fileOf !== undefined) return [];
-    const key = path === '' ? name : `${path}.${name}`;
-    if (shape.kind === 'mapping') return rowsOf(shape, key);
+    const name = path === '' ? key : `${path}.${key}`;
+    if (shape.kind === 'mapping') return entriesOf(shape.keys, name);
     const inner = shape.kind === 'list' ? mappingOf(shape.element) : undefined;
     const isListOfMappings = shape.kind === 'list' && shape.element.kind === 'mapping';
-    const below = isListOfMappings && inner !== undefined ? rowsOf(inner, `${key}[]`) : [];
-    return [[`\`${key}\``, typeText(shape), defaultText(shape), shape.description ?? ''], ...below];
+    const below = isListOfMappings && inner !== undefined ? entriesOf(inner.keys, `${name}[]`) : [];
+    const entry = { name, shape, type: typeText(shape), defaultText: defaultText(shape) };
+    return [{ ...entry, meaning: shape.description ?? '' }, ...below];
   });
 }
 

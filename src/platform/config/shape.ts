@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 /** Information about a key that the loader and the manual need beyond the zod schema. */
@@ -68,6 +69,8 @@ export interface ScalarShape extends KeyFacts {
 }
 
 interface KeyFacts {
+  /** Validates a value of the key, and replaces undefined with the default. */
+  readonly schema: z.core.$ZodType;
   readonly hints: Hints;
   readonly description: string | undefined;
   /**
@@ -82,6 +85,7 @@ interface KeyFacts {
 /** Derives the shape of a zod schema. */
 export function shapeOf(schema: z.core.$ZodType): Shape {
   let facts: KeyFacts = {
+    schema,
     hints: {},
     description: undefined,
     defaultValue: undefined,
@@ -156,6 +160,12 @@ export function shapeAt(root: Shape, path: readonly (string | number)[]): Shape 
     else shape = mappingOf(shape)?.keys.get(step);
   }
   return shape;
+}
+
+/** Returns whether a value, in the notation of a configuration file, means the same as leaving the key out. */
+export function isDefaultValue({ schema }: Shape, value: unknown): boolean {
+  const [given, missing] = [z.safeParse(schema, value), z.safeParse(schema, undefined)];
+  return given.success && missing.success && isDeepStrictEqual(given.data, missing.data);
 }
 
 /** Returns whether a value of this shape is a secret or may contain one. */
