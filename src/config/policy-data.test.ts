@@ -58,10 +58,10 @@ test('lists are concatenated, switches are replaced, null restores the default',
 test.each([
   [{ nothing: true }, 'data.nothing'],
   [{ admin_users: 'root' }, 'data.admin_users'],
-  [{ admin_users: [1] }, 'data.admin_users.1'],
-  [{ admin_users: [null] }, 'data.admin_users.1'],
+  [{ admin_users: [1] }, 'data.admin_users.0'],
+  [{ admin_users: [null] }, 'data.admin_users.0'],
   [{ requester: [] }, 'data.requester'],
-  [{ requester: { banned_ips: ['192.0.2.1/24'] } }, 'data.requester.banned_ips.2'],
+  [{ requester: { banned_ips: ['192.0.2.1/24'] } }, 'data.requester.banned_ips.0'],
   [{ registration: { banned_usernames: { regexes: ['(?=x)'] } } }, 'data.registration.banned_usernames.regexes.0'],
   [{ client_registration: { allow_insecure_uris: 'yes' } }, 'data.client_registration.allow_insecure_uris'],
   [JSON.parse('{"requester": {"__proto__": {}}}'), 'data.requester.__proto__'],
@@ -69,4 +69,12 @@ test.each([
 ])('%.60j is rejected with its position', (data, path) => {
   const judged = addPolicyData(configured(), data);
   expect(!judged.ok && judged.path.join('.')).toBe(path);
+});
+
+test('an error names the position in the added list, not in the merged one', () => {
+  const data = { registration: { allowed_usernames: { regexes: ['^ok', '('] } } };
+  expect(addPolicyData(configured(), data)).toMatchObject({
+    ok: false,
+    path: ['data', 'registration', 'allowed_usernames', 'regexes', '1'],
+  });
 });

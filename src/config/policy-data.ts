@@ -24,7 +24,7 @@ export function addPolicyData(configured: PolicyData, added: unknown): AddedPoli
   const read = policySection.safeParse({ data: merged });
   if (read.success) return { ok: true, data: policyConfig(read.data).data };
   const [issue] = read.error.issues;
-  const path = (issue?.path ?? []).map(String);
+  const path = pathInAdded(issue?.path ?? [], { data: writtenPolicyData(configured) });
   if (issue?.code !== 'unrecognized_keys') return { ok: false, path, problem: issue?.message ?? 'it cannot be read' };
   return { ok: false, path: [...path, issue.keys[0] ?? ''], problem: 'unknown key' };
 }
@@ -54,6 +54,16 @@ export function writtenPolicyData(data: PolicyData) {
       banned_user_agents: requester.bannedUserAgents,
     },
   } satisfies Readonly<Record<keyof NonNullable<z.input<typeof policySection>['data']>, unknown>>;
+}
+
+/** Lists are appended to the configured ones, so positions in the merged lists are higher than in the added data. */
+function pathInAdded(path: readonly PropertyKey[], configured: unknown): string[] {
+  let base: unknown = configured;
+  return path.map((step) => {
+    const position = Array.isArray(base) && typeof step === 'number' ? step - base.length : step;
+    base = isObject(base) && typeof step === 'string' ? base[step] : undefined;
+    return String(position);
+  });
 }
 
 function merge(base: unknown, added: unknown): unknown {

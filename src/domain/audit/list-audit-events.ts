@@ -176,17 +176,24 @@ function spanOf({ since, until }: AuditEventFilter, before: Ulid | undefined): S
   return { after: since === undefined ? undefined : lowestIdAt(since), before: isEarlier ? before : end };
 }
 
-const findUsernames = statement<{ id: string; username: string }, { readonly ids: readonly string[] }>(
+const usernames = statement<{ id: string; username: string }, { readonly ids: readonly string[] }>(
   'usernames-of-audit-events',
   'select u.id, u.username from users u where u.id = any (:ids::uuid[])',
 );
 
+/** @param ids UUIDs of accounts; those that no longer exist are left out */
+export async function findUsernames(
+  queryable: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await queryable.rows(usernames, { ids });
+  return new Map(rows.map(({ id, username }) => [id, username]));
+}
+
 async function described(queryable: Queryable, rows: readonly EventRow[]): Promise<ListedAuditEvent[]> {
   const accounts = new Set(rows.flatMap(accountsOf));
-  const names = new Map<string, string>();
-  if (accounts.size > 0) {
-    for (const { id, username } of await queryable.rows(findUsernames, { ids: [...accounts] })) names.set(id, username);
-  }
+  const names = await findUsernames(queryable, [...accounts]);
   return rows.map((row) => auditEvent(row, names));
 }
 

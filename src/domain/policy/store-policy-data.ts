@@ -26,20 +26,41 @@ const deleteOldPolicyData = statement<never, NoParameters>(
   'delete from policy_data where id not in (select id from policy_data order by id desc limit 10)',
 );
 
+/** The versions that a change is based on, one of which must be the latest. Empty: there must be none yet. */
+export type ExpectedVersions = readonly PolicyDataId[];
+
+export type StoredPolicyData =
+  | { readonly ok: true; readonly id: PolicyDataId }
+  /** Somebody else has stored data since. */
+  | { readonly ok: false; readonly latest: PolicyDataId | undefined };
+
 /**
  * Stores data, which thereby takes effect. Keeps the last ten rows.
  * @param data accepted by `LivePolicy.judge`
+ * @param expected undefined: the last change wins
  */
-export async function storePolicyData(database: Database, data: object, now: number): Promise<PolicyDataId> {
-  const store = async (transaction: Transaction): Promise<PolicyDataId> => {
+export async function storePolicyData(
+  database: Database,
+  data: object,
+  now: number,
+  expected?: ExpectedVersions,
+): Promise<StoredPolicyData> {
+  const store = async (transaction: Transaction): Promise<StoredPolicyData> => {
+    // Held until the end of the transaction, so the version cannot change after the comparison.
     await transaction.execute(lockPolicyData, {});
-    const latest = await transaction.first(findLatestId, {});
+    const row = await transaction.first(findLatestId, {});
+    const latest = row && fromUuid<'policy-data'>(row.id);
+    if (expected !== undefined && !isExpected(latest, expected)) return { ok: false, latest };
     // Sorts after the latest row even if the clock of another instance is ahead.
-    const after = latest === undefined ? now : Math.max(now, timeOfId(fromUuid(latest.id)) + 1);
+    const after = latest === undefined ? now : Math.max(now, timeOfId(latest) + 1);
     const id = newId<'policy-data'>(after);
     await transaction.execute(insertPolicyData, { id: toUuid(id), data: JSON.stringify(data), now: new Date(now) });
     await transaction.execute(deleteOldPolicyData, {});
-    return id;
+    return { ok: true, id };
   };
   return await database.transaction(store, { isRepeatable: true });
+}
+
+function isExpected(latest: PolicyDataId | undefined, expected: ExpectedVersions): boolean {
+  return latest === undefined ? expected.length === 0 : expected.includes(latest);
 }

@@ -682,7 +682,7 @@ describe('policy data (operations 4.11)', () => {
   });
 
   test.each([
-    [{ data: { admin_users: ['ok', 7] } }, 'invalid_policy_data', '/data/admin_users/2'],
+    [{ data: { admin_users: ['ok', 7] } }, 'invalid_policy_data', '/data/admin_users/1'],
     [{ data: { unknown: [] } }, 'invalid_policy_data', '/data/unknown'],
     [{ data: { requester: { banned_ips: ['192.0.2.1/8'] } } }, 'invalid_policy_data', '/data/requester/banned_ips/0'],
     [{ data: [] }, 'invalid_request', '/data'],
