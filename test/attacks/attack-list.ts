@@ -201,6 +201,8 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [201, 'invitation used with another address, or a proof of it that was not sent there'],
   [202, "change without an audit event, or an administrator's address shown to a user"],
   [203, 'exports that use up memory or connections, or end early unnoticed'],
+  [206, 'secrets in the configuration that administrators see'],
+  [207, 'policy data of another administrator overwritten unnoticed'],
 ];
 
 /** Tests that prove the outcome without mentioning the number. */

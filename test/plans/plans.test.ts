@@ -29,6 +29,7 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
   'is-any-user': 'asked once at start, and ends at the first row',
   'latest-policy-data-id': 'asked when an administrator stores policy data, and ends at the first row',
   'delete-old-policy-data': 'the same; the table has eleven rows at most',
+  'policy-data-versions': 'asked by administrators only; the table has ten rows',
   'oldest-audit-event': 'asked once, by the first run of the job for statistics, and ends at the first row',
   'schema-versions': 'asked once a minute, not by requests; the table has one row for each migration',
   'stored-password-schemes': 'asked by `latchkey doctor` only, by hand',

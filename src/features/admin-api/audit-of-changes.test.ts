@@ -323,7 +323,9 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
   },
 };
 
-const changing = OPERATIONS.filter(({ method }) => method !== 'GET');
+/** They have a body, but store nothing. */
+const READING = ['validatePolicyData'];
+const changing = OPERATIONS.filter(({ id, method }) => method !== 'GET' && !READING.includes(id));
 
 /** Tables that are also written outside of the change. */
 const OTHER_TABLES = new Set(['rate_limits', 'user_leases']);

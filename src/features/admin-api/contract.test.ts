@@ -545,7 +545,7 @@ describe('the OpenAPI document (operations 4.13)', () => {
   });
 });
 
-const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
+const OPERATION_IDS = `siteConfig version getEffectiveConfiguration listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
   bulkUsers bulkFinishSessions getUserByUsername setUserPassword userSetAdmin
   userRemoveSecondFactors removeUserPasskey
   lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims
@@ -556,6 +556,7 @@ const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserDe
   listOAuth2Clients getOAuth2Client deleteOAuth2Client createOAuth2Client updateOAuth2Client rotateOAuth2ClientSecret
   disableOAuth2Client enableOAuth2Client connectOAuth2Client testOAuth2Client listClientPresets getClientPreset
   listUpstreamOAuthLinks addUpstreamOAuthLink getUpstreamOAuthLink
-  deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider checkUpstreamOAuthProvider setPolicyData getLatestPolicyData
+  deleteUpstreamOAuthLink listUpstreamOAuthProviders getUpstreamOAuthProvider checkUpstreamOAuthProvider setPolicyData
+  validatePolicyData listPolicyData getLatestPolicyData
   listGroups getGroup createGroup updateGroup deleteGroup listGroupUsers addGroupUsers addGroupUser removeGroupUser
   getPolicyData listAuditEvents getAuditEvent getStatisticsOverview getStatisticsSeries listJobs getJob retryJob cancelJob`;

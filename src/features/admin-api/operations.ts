@@ -5,6 +5,7 @@ import { clientChangeOperations } from './operations/client-changes.ts';
 import { clientConnectionOperations } from './operations/client-connections.ts';
 import { clientPresetOperations } from './operations/client-presets.ts';
 import { clientOperations } from './operations/clients.ts';
+import { configurationOperations } from './operations/configuration.ts';
 import { groupOperations } from './operations/groups.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
@@ -47,6 +48,7 @@ export const TAGS = {
 /** All operations of the API. */
 export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
+  ...configurationOperations,
   ...userOperations,
   ...userDetailOperations,
   ...userPasskeyOperations,

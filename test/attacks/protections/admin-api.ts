@@ -19,6 +19,27 @@ export const ADMIN_API: readonly Protection[] = [
     testName: 'changes nothing if its event cannot be stored, and is recorded otherwise',
   },
   {
+    name: 'configuration-masked',
+    what: 'the configuration that administrators see contains no secret',
+    attack: 206,
+    removals: [{ text: 'return options.showSecrets ? plain(node) : REDACTED;', instead: 'return plain(node);' }],
+    test: 'src/features/admin-api/configuration.test.ts',
+    testName: 'no secret of the configuration is in the response or in the log',
+  },
+  {
+    name: 'configuration-masked-below',
+    what: 'a secret in a list or section of the configuration is masked as well',
+    attack: 206,
+    removals: [
+      {
+        text: 'return node.items.map((item) => dumped(item, shape.element, options));',
+        instead: 'return node.items.map(plain);',
+      },
+    ],
+    test: 'src/config/reference/effective.test.ts',
+    testName: 'contains no value of any key that the schema declares a secret',
+  },
+  {
     name: 'audit-csv-formula',
     what: 'an export of audit events contains no spreadsheet formula',
     attack: 189,
@@ -279,12 +300,38 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 178,
     removals: [
       {
-        text: 'if (!judged.ok) {\n        const pointer',
-        instead: 'if (!judged.ok && data === undefined) {\n        const pointer',
+        text: 'if (!judged.ok) {\n        const at',
+        instead: 'if (!judged.ok && data === undefined) {\n        const at',
       },
     ],
     test: 'src/features/admin-api/admin-api.test.ts',
     testName: 'is rejected with a pointer to the error:',
+  },
+  {
+    name: 'policy-data-conflict',
+    what: 'a change of the policy data that is based on an older version is refused',
+    attack: 207,
+    removals: [
+      {
+        text: 'if (expected !== undefined && !isExpected(latest, expected)) return { ok: false, latest };',
+        instead: 'if (expected !== undefined && isExpected(latest, [])) return { ok: false, latest };',
+      },
+    ],
+    test: 'src/features/admin-api/policy-data.test.ts',
+    testName: 'of twenty changes that are based on the same version, one is stored',
+  },
+  {
+    name: 'policy-data-conflict-locked',
+    what: 'the version of the policy data cannot change between the comparison and the change',
+    attack: 207,
+    removals: [
+      {
+        text: '    await transaction.execute(lockPolicyData, {});\n    const row',
+        instead: '    const row',
+      },
+    ],
+    test: 'src/features/admin-api/policy-data.test.ts',
+    testName: 'of twenty changes that are based on the same version, one is stored',
   },
   {
     name: 'admin-link-owned',

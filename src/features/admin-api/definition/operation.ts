@@ -371,8 +371,13 @@ export async function readBody<Body extends z.ZodType>(
 
 /** @param path of the invalid member in the body; @param problem what is wrong with its value */
 export function invalidMember(path: readonly PropertyKey[], problem: string): LatchkeyError {
-  const pointer = ['', ...path.map(String)].map(escaped).join('/');
+  const pointer = pointerOf(path);
   return new LatchkeyError('invalid_body', { description: `${pointer}: ${problem}`, members: { pointer } });
+}
+
+/** Returns the JSON pointer of a member (RFC 6901). */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return ['', ...path.map(String)].map(escaped).join('/');
 }
 
 /** RFC 6901 3. */
