@@ -1,4 +1,5 @@
 /** General guarantees of the API, beyond its individual operations (operations 4). */
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
@@ -512,6 +513,18 @@ test('clients can be found by each of their filters (operations 4.9)', async () 
 });
 
 describe('the OpenAPI document (operations 4.13)', () => {
+  test('lists every query parameter that an operation reads', async () => {
+    const { paths } = await (await fetch(`${service.address}/api/spec.json`)).json();
+    const { parameters } = paths['/api/admin/v1/groups/{id}'].delete;
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(['id', 'force']);
+    // Others are read by the schemas that the description is generated from.
+    const folder = new URL('operations/', import.meta.url);
+    const direct = readdirSync(folder).filter((file) =>
+      /\bquery\.\w+\(/.test(readFileSync(new URL(file, folder), 'utf8')),
+    );
+    expect(direct).toEqual([]);
+  });
+
   test('matches the contract, and is announced by HEAD', async () => {
     const head = await fetch(`${service.address}/api/spec.json`, { method: 'HEAD' });
     expect([head.status, await head.text(), head.headers.get('content-type')]).toEqual([200, '', 'application/json']);

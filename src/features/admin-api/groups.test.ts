@@ -220,7 +220,9 @@ describe('a deletion', () => {
     const used = await admin.delete(`groups/${id}`);
     expect(refused(used)).toEqual([409, 'group_in_use', undefined]);
     expect(used.body.errors?.[0]?.detail).toContain(client);
-    expect((await admin.delete(`groups/${id}?force=yes`)).status).toBe(400);
+    for (const wrong of ['force=yes', 'force=', 'force=true&force=true']) {
+      expect([wrong, (await admin.delete(`groups/${id}?${wrong}`)).status]).toEqual([wrong, 400]);
+    }
     expect((await admin.delete(`groups/${id}?force=true`)).status).toBe(204);
     expect([await groupsOf(member), (await admin.get(`groups/${id}`)).status]).toEqual([[], 404]);
     const again = await create('gone');

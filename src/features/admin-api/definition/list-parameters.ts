@@ -136,6 +136,12 @@ export function readParameters<Rules extends z.ZodObject>(query: FormParameters,
   return readValues(query, parameters, (name) => name);
 }
 
+/** Rejects repeated and empty values, and parses the parameters. @throws LatchkeyError `invalid_parameter` */
+export function readQuery<Rules extends z.ZodObject>(query: FormParameters, parameters: Rules): z.output<Rules> {
+  checkNames(query, z.object({}), Object.keys(parameters.shape));
+  return readParameters(query, parameters);
+}
+
 function readValues<Rules extends z.ZodObject>(
   query: FormParameters,
   rules: Rules,

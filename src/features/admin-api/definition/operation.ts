@@ -263,6 +263,8 @@ interface ActionDefinition<Item extends { readonly id: string }> {
   readonly description: string;
   readonly resource: Resource<Item>;
   readonly source: Source<Item>;
+  /** Query parameters that `run` reads with `readQuery`, created by `filter`. */
+  readonly parameters?: z.ZodObject;
   /** Schema of the body that `run` reads with `readBody`. Undefined if a body is ignored. */
   readonly body?: z.ZodType;
   readonly errors?: readonly ErrorCode[];
@@ -276,7 +278,7 @@ interface ActionDefinition<Item extends { readonly id: string }> {
 
 /** Defines a change of one record, which the response shows. */
 export function actionOperation<Item extends { readonly id: string }>(definition: ActionDefinition<Item>): Operation {
-  const { id, method = 'POST', action, summary, description, resource, source, body } = definition;
+  const { id, method = 'POST', action, summary, description, resource, source, body, parameters } = definition;
   const { errors = [], isSilent = false } = definition;
   return {
     id,
@@ -285,6 +287,7 @@ export function actionOperation<Item extends { readonly id: string }>(definition
     tag: tagOf(resource),
     summary,
     description,
+    ...(parameters !== undefined && { parameters }),
     ...(body !== undefined && { body }),
     answers: [isSilent ? NOTHING : singleResponse(200, resource)],
     errors: ['invalid_id', 'not_found', ...errors],

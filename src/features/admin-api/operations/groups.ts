@@ -24,7 +24,7 @@ import type { GroupId, UserId } from '#vocabulary/ids.ts';
 import { actorOf } from '../definition/caller.ts';
 import { type Resource, single, time } from '../definition/documents.ts';
 import { clientKind, EXAMPLE_ID, filter, flag, text, ulid } from '../definition/fields.ts';
-import { badParameter } from '../definition/list-parameters.ts';
+import { readQuery } from '../definition/list-parameters.ts';
 import {
   type AdminCall,
   actionOperation,
@@ -125,6 +125,10 @@ const addedUsers = z.strictObject({
     .describe('Accounts to add.'),
 });
 
+const deletionParameters = z.object({
+  force: filter(flag(), 'Whether to delete the group also if clients are limited to it. Default: `false`.'),
+});
+
 export const groupOperations: readonly Operation[] = [
   listOperation({
     id: 'listGroups',
@@ -215,14 +219,14 @@ export const groupOperations: readonly Operation[] = [
     method: 'DELETE',
     summary: 'Deletes a group and removes its members',
     description:
-      'A group that clients are limited to is deleted only with the query parameter `force=true`. The clients stay ' +
-      'limited: nobody matches a deleted group, also if another group gets its name.',
+      'A group that clients are limited to is deleted only with `force=true`. The clients stay limited: nobody matches a deleted group, also if another group gets its name.',
     ...SHARED,
+    parameters: deletionParameters,
     errors: ['invalid_parameter', 'group_in_use', 'group_is_configured', 'group_is_external', 'group_is_pending'],
     isSilent: true,
     run: async (call, item, action) => {
       const id = fromUuid<'group'>(item.id);
-      const isForced = readForce(call);
+      const { force: isForced = false } = readQuery(call.context.query, deletionParameters);
       await change(call, action, async ({ clock }, transaction) => {
         const outcome = await deleteGroup(transaction, { id, isForced, now: clock.now() });
         if (outcome.ok) return;
@@ -367,15 +371,6 @@ function memberOfPath({ context }: AdminCall): { readonly id: GroupId; readonly 
   const user = parseId<'user'>(context.params['user'] ?? '');
   if (user === undefined) throw new LatchkeyError('invalid_id');
   return { id: idOfPath<'group'>(context), user };
-}
-
-/** @throws LatchkeyError `invalid_parameter` */
-function readForce({ context: { query } }: AdminCall): boolean {
-  const given = query.get('force') ?? 'false';
-  if ((given !== 'true' && given !== 'false') || query.isRepeated('force')) {
-    throw badParameter('force', 'must be true or false');
-  }
-  return given === 'true';
 }
 
 /** @param path where the body names the account */
