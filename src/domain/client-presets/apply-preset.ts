@@ -41,6 +41,20 @@ export function applyPreset(preset: Preset, url: string | undefined): PresetAppl
   };
 }
 
+/**
+ * Returns the URL of the program that a client belongs to. It is not stored: a redirect URI shows it. Undefined if no
+ * redirect URI fits.
+ */
+export function programUrl({ client }: Preset, redirectUris: readonly string[]): string | undefined {
+  const variable = `{${URL_VARIABLE}}`;
+  for (const template of client.redirect_uris.filter((one) => one.startsWith(variable))) {
+    const path = template.slice(variable.length);
+    const uri = redirectUris.find((one) => one.endsWith(path) && one.length > path.length);
+    if (uri !== undefined) return uri.slice(0, uri.length - path.length);
+  }
+  return undefined;
+}
+
 /** Values of the variables. Variables without a value stay as they are. */
 export type StepValues = Readonly<Partial<Record<StepVariable | typeof URL_VARIABLE, string>>>;
 

@@ -209,3 +209,38 @@ test('connect shows what to enter in the application, without the secret', async
     ...{ has_secret: false, groups_claim: 'groups', scopes: ['openid', 'profile', 'email', 'groups'] },
   });
 });
+
+describe('the steps of a preset', () => {
+  const connection = async (id: string) =>
+    (await admin.get(`oauth2-clients/${id}/connect`)).body.data?.attributes ?? {};
+
+  test('have the values of the client, and never the secret', async () => {
+    const { status, body } = await admin.post('oauth2-clients', {
+      preset: 'grafana',
+      client_auth_method: 'client_secret_basic',
+      redirect_uris: ['https://other.example/', 'https://grafana.example/deck/login/generic_oauth'],
+    });
+    expect(status).toBe(201);
+    const id = body.data?.id ?? '';
+    const { program, steps } = await connection(id);
+    const text = JSON.stringify(steps);
+    expect(program).toBe('Grafana');
+    expect(text).toContain('root_url = https://grafana.example/deck/');
+    expect(text).toContain('post_logout_redirect_uri=https%3A%2F%2Fgrafana.example%2Fdeck%2Flogin');
+    expect(text).toContain(`client_id = ${id}`);
+    expect(text).toContain(`${administered.service.publicBase}oauth2/token`);
+    expect(text).toContain('client_secret = {client_secret}');
+    expect(text).not.toContain(String(Object(body.meta).client_secret));
+  });
+
+  test('keep the variable of the URL if no redirect URI shows it, and are empty without a preset', async () => {
+    const known = await create({
+      preset: 'grafana',
+      client_auth_method: 'client_secret_basic',
+      redirect_uris: [CALLBACK],
+    });
+    expect(JSON.stringify((await connection(known))['steps'])).toContain('root_url = {url}/');
+    const other = await create({ client_auth_method: 'none', redirect_uris: [CALLBACK] });
+    expect(await connection(other)).toMatchObject({ preset: null, program: null, steps: [] });
+  });
+});

@@ -225,6 +225,25 @@ export interface Attributes {
     readonly post_logout_redirect_uris: readonly string[];
     readonly id_token_signed_response_alg: string;
     readonly preset: string | null;
+    readonly program: string | null;
+    readonly steps: readonly ({
+      readonly kind: 'text';
+      readonly text: string;
+    } | {
+      readonly kind: 'fields';
+      readonly fields: readonly {
+        readonly label: string;
+        readonly value: string;
+      }[];
+    } | {
+      readonly kind: 'file';
+      readonly name: string;
+      readonly language: string;
+      readonly content: string;
+    } | {
+      readonly kind: 'command';
+      readonly content: string;
+    })[];
   };
   readonly testOAuth2Client: {
     readonly findings: readonly {

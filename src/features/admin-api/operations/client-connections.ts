@@ -1,7 +1,11 @@
 /** What connects a client with its application: what to enter there, and a test (administration 2). */
 import { z } from 'zod';
 import { Urls } from '#browser/urls.ts';
+import type { Config } from '#config/config.ts';
 import type { ClientDetailsRecord } from '#domain/administration/client-listing.ts';
+import { filledSteps, programUrl, type StepValues, serviceValues } from '#domain/client-presets/apply-preset.ts';
+import { findPreset } from '#domain/client-presets/presets.ts';
+import type { Preset } from '#domain/client-presets/programs/preset.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type ClientFinding, FINDING_CODES, testClient } from '#domain/clients/test-client.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -20,6 +24,7 @@ import {
   singleResponse,
 } from '../definition/operation.ts';
 import { clientRefusal } from './client-changes.ts';
+import { PRESET_STEP } from './client-presets.ts';
 import { CLIENT_DETAILS, CLIENT_SOURCE } from './client-resource.ts';
 
 const TESTS_PER_MINUTE = { burst: 10, perSecond: 10 / 60 };
@@ -59,10 +64,19 @@ const CONNECTION: Resource<ClientDetailsRecord> = {
     post_logout_redirect_uris: z.array(z.string()).describe('URIs where the application may send users after logout.'),
     id_token_signed_response_alg: z.string().describe('Signature algorithm of ID tokens.'),
     preset: z.string().nullable().describe('Preset that the client was created from; null: none.'),
+    program: z.string().nullable().describe('Name of the program of the preset; null: no preset.'),
+    steps: z
+      .array(PRESET_STEP)
+      .readonly()
+      .describe(
+        "What to enter in the program of the preset, in English, with the client's values. `{client_secret}` stands " +
+          'for the secret; `{url}` remains if no redirect URI shows the URL of the program. Empty: no preset.',
+      ),
   }),
   attributesOf: (client, { config }) => {
     const { metadata } = client;
     const urls = new Urls(config.http.publicBase);
+    const preset = client.preset === null ? undefined : findPreset(client.preset);
     const method = metadata.token_endpoint_auth_method;
     const scopes = metadata.scope?.split(' ') ?? USUAL_SCOPES;
     const usesDevice = metadata.grant_types.includes(DEVICE_CODE_GRANT_TYPE) && config.oauth.deviceCodeGrantEnabled;
@@ -85,9 +99,21 @@ const CONNECTION: Resource<ClientDetailsRecord> = {
       post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
       id_token_signed_response_alg: metadata.id_token_signed_response_alg,
       preset: client.preset,
+      program: preset?.name ?? null,
+      steps: preset === undefined ? [] : filledSteps(preset, stepValues(preset, client, config.http)),
     };
   },
 };
+
+/** Returns the values of the variables in the steps of a client's preset. The secret is not one of them. */
+function stepValues(preset: Preset, client: ClientDetailsRecord, http: Config['http']): StepValues {
+  const url = programUrl(preset, client.metadata.redirect_uris);
+  return {
+    ...serviceValues(http),
+    client_id: clientIdentifier(fromUuid(client.id), client.document_url),
+    ...(url !== undefined && { url }),
+  };
+}
 
 interface ClientTest {
   readonly id: string;
@@ -118,7 +144,9 @@ export const clientConnectionOperations: readonly Operation[] = [
   getOperation({
     id: 'connectOAuth2Client',
     summary: 'Gets what to enter in the application of a client',
-    description: 'Returns the issuer, the endpoints, the `client_id` and the scopes. The secret is never returned.',
+    description:
+      'Returns the issuer, the endpoints, the `client_id`, the scopes, and the steps of the preset of the client. The ' +
+      'secret is never returned.',
     resource: CONNECTION,
     source: CLIENT_SOURCE,
   }),

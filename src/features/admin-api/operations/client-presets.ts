@@ -9,7 +9,8 @@ import { missing, type Operation } from '../definition/operation.ts';
 const TYPE = 'client-preset';
 const PATH = 'client-presets';
 
-const step = z.union([
+/** Schema of a step. */
+export const PRESET_STEP = z.union([
   z.object({ kind: z.literal('text').describe('Kind of step.'), text: z.string().describe('Text in Markdown.') }),
   z.object({
     kind: z.literal('fields').describe('Kind of step.'),
@@ -74,7 +75,7 @@ const attributes = z.object({
   scopes: z.array(z.string()).readonly().describe('All scopes that the program may request.'),
   groups: z.string().nullable().describe('What the program does with the claim `groups`; null: it does not use it.'),
   steps: z
-    .array(step)
+    .array(PRESET_STEP)
     .readonly()
     .describe(
       'What to enter in the program. Variables: `{url}`, `{issuer}`, `{discovery}`, `{authorize}`, `{token}`, ' +

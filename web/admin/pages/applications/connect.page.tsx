@@ -36,7 +36,7 @@ export function Connect(): VNode {
       <Loaded resource={connection}>
         {({ data: { attributes } }) => (
           <>
-            {attributes.preset !== null && <PresetSteps slug={attributes.preset} connection={attributes} />}
+            <PresetSteps connection={attributes} />
             <Values connection={attributes} />
           </>
         )}

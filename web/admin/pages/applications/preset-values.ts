@@ -1,4 +1,4 @@
-import type { ClientConnection, ClientPreset } from '../../api/documents.ts';
+import type { ClientPreset } from '../../api/documents.ts';
 import type { FieldValues } from './application-form.tsx';
 
 /** Doubled braces belong to the program's own templates. */
@@ -35,34 +35,8 @@ export function presetValues({ client, name, scopes }: ClientPreset, url: string
   };
 }
 
-/** Returns the values of the variables in the steps of a preset. The secret is not one of them. */
-export function stepValues({ client }: ClientPreset, connection: ClientConnection): Readonly<Record<string, string>> {
-  const url = urlOf(client.redirect_uris, connection.redirect_uris);
-  return {
-    ...(url !== undefined && { url }),
-    issuer: connection.issuer,
-    discovery: connection.discovery_url,
-    authorize: connection.authorization_endpoint,
-    token: connection.token_endpoint,
-    userinfo: connection.userinfo_endpoint,
-    keys: connection.jwks_uri,
-    logout: connection.end_session_endpoint,
-    client_id: connection.client_id,
-  };
-}
-
-/** The URL of the program is not stored: a redirect URI shows it. */
-function urlOf(templates: readonly string[], redirectUris: readonly string[]): string | undefined {
-  for (const template of templates) {
-    const path = template.startsWith('{url}') ? template.slice('{url}'.length) : undefined;
-    const uri = path === undefined ? undefined : redirectUris.find((one) => one.endsWith(path));
-    if (path !== undefined && uri !== undefined) return uri.slice(0, uri.length - path.length);
-  }
-  return undefined;
-}
-
 /** Variables without a value stay as they are. */
-export function filled(template: string, values: Readonly<Record<string, string>>): string {
+function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(VARIABLE, (whole: string, name: string, encoding: string) => {
     const value = values[name];
     if (value === undefined) return whole;
