@@ -170,7 +170,7 @@ describe('sign-ins', () => {
     const iat = Math.floor(clock.now() / 1000);
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get(`/upstream/authorize/${ID}`);
-    await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { iat, exp: iat + 300, ...claims } }));
+    await browser.get(peer.signIn(browser.page.location ?? '', { claims: { iat, exp: iat + 300, ...claims } }));
     await service.core.activity.flush();
   }
 

@@ -378,6 +378,14 @@ export interface Attributes {
     readonly data: { readonly [name: string]: unknown };
     readonly created_at: string;
   };
+  readonly listPolicyData: {
+    readonly created_at: string;
+    readonly created_by: {
+      readonly user_id: string | null;
+      readonly username: string | null;
+      readonly client_id: string | null;
+    } | null;
+  };
   readonly listJobs: {
     readonly queue: string;
     readonly status: 'available' | 'scheduled' | 'running' | 'failed' | 'dead';
@@ -420,6 +428,45 @@ export interface Bodies {
   };
   readonly version: {
     readonly version: string;
+  };
+  readonly getEffectiveConfiguration: {
+    readonly data: {
+      readonly process: string;
+      readonly read_at: string;
+      readonly files: readonly string[];
+      readonly restart_required: readonly string[];
+      readonly processes: readonly {
+        readonly name: string;
+        readonly version: string;
+        readonly last_seen_at: string;
+        readonly same_configuration: boolean;
+      }[];
+      readonly settings: readonly {
+        readonly key: string;
+        readonly name: string;
+        readonly value: unknown;
+        readonly source: {
+          readonly kind: 'default' | 'file' | 'environment' | 'flag' | 'generated';
+          readonly name: string | null;
+          readonly line: number | null;
+        };
+        readonly differs: boolean;
+        readonly restart_required: boolean;
+      }[];
+      readonly sections: readonly {
+        readonly name: string;
+        readonly description: string | null;
+        readonly documentation: string;
+        readonly keys: readonly {
+          readonly name: string;
+          readonly type: string;
+          readonly default: string;
+          readonly meaning: string;
+          readonly secret: boolean;
+          readonly applies_after: 'reload' | 'restart';
+        }[];
+      }[];
+    };
   };
   readonly killUserSessions: {
     readonly meta: {
@@ -486,6 +533,20 @@ export interface Bodies {
       readonly points: readonly {
         readonly at: string;
         readonly value: number | null;
+      }[];
+    };
+  };
+  readonly validatePolicyData: {
+    readonly data: {
+      readonly valid: boolean;
+      readonly problem: {
+        readonly pointer: string;
+        readonly message: string;
+      } | null;
+      readonly warnings: readonly {
+        readonly code: 'locks_out_caller' | 'bans_caller' | 'unknown_user' | 'respelled_user' | 'unknown_client';
+        readonly pointer: string;
+        readonly subject: string;
       }[];
     };
   };
