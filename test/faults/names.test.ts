@@ -5,7 +5,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { insertTestAccount } from '../support/accounts.ts';
 import { Browser } from '../support/browser.ts';
 import { ChatClient } from '../support/chat-client.ts';
@@ -22,13 +22,15 @@ import { startUpstreamPeer } from '../support/upstream-peer.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;
-const NAME_SERVER = '127.0.0.53';
+/** One for each test, because both run at the same time. */
+const [NAME_SERVER, OTHER_NAME_SERVER] = ['127.0.0.53', '127.0.0.54'];
 const [FIRST, SECOND, THIRD, FOURTH, FIFTH] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
 const HEALED = { timeout: 60_000, interval: 100 };
 
 test.runIf(mayMount())(
   "F-20: the database's name changes its address, is unknown, fails to resolve, and gets no answer: 503, and service within a minute of recovery",
-  async () => {
+  { concurrent: true, timeout: 180_000 },
+  async ({ expect }) => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);
     const db = await createTestDatabase();
@@ -103,7 +105,6 @@ test.runIf(mayMount())(
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  180_000,
 );
 
 const SECRET = 'shared-secret-of-the-test';
@@ -116,12 +117,13 @@ const PROMPT_MS = 5_000;
 
 test.runIf(mayMount())(
   'F-20: names of mail server, homeserver and provider change their address, are unknown, fail to resolve, and get no answer: dependent requests fail, passwords do not wait, and all recovers within a minute',
-  async () => {
+  { concurrent: true, timeout: 300_000 },
+  async ({ expect }) => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);
     const db = await createTestDatabase();
     const names = new NameServer();
-    await names.listen(NAME_SERVER);
+    await names.listen(OTHER_NAME_SERVER);
     const smtp = await startSmtpPeer();
     const homeserver = await startStandInHomeserver(SECRET);
     const provider = await startUpstreamPeer();
@@ -227,7 +229,10 @@ test.runIf(mayMount())(
     };
     names.answer = FIRST;
     await moveTo(FIRST);
-    const node = nodeWithFiles(folder, { '/etc/resolv.conf': `nameserver ${NAME_SERVER}\n`, '/etc/hosts': HOSTS });
+    const node = nodeWithFiles(folder, {
+      '/etc/resolv.conf': `nameserver ${OTHER_NAME_SERVER}\n`,
+      '/etc/hosts': HOSTS,
+    });
     const service = await program.serve(base, { node, environment: { UV_THREADPOOL_SIZE: '4' } });
     try {
       const args = [
@@ -278,5 +283,4 @@ test.runIf(mayMount())(
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  300_000,
 );
