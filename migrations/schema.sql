@@ -130,6 +130,14 @@ create table homeserver_leases (
 );
 CREATE INDEX homeserver_leases_expires_at ON homeserver_leases USING btree (expires_at);
 
+create table imported_browser_sessions (
+  user_session_id uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint imported_browser_sessions_pkey PRIMARY KEY (user_session_id),
+  constraint imported_browser_sessions_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX imported_browser_sessions_expires_at ON imported_browser_sessions USING btree (expires_at);
+
 create unlogged table login_failures (
   key text not null,
   failed_at timestamp with time zone[] not null,

@@ -55,7 +55,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     pages,
     csrf,
     viewers: new Viewers({
-      ...{ database, clock, activity, pages },
+      ...{ database, clock, activity, pages, keyRing: core.keyRing },
       limits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
     }),
     notices: new Notices({ keyRing: core.keyRing, clock }),

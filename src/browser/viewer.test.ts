@@ -122,7 +122,8 @@ beforeEach(async () => {
 
 function viewersWith(limits: ConstructorParameters<typeof Viewers>[0]['limits']): Viewers {
   const pages = { ownLanguage: ({ headers }: Pick<ViewerRequest, 'headers'>) => headers['accept-language'] };
-  return new Viewers({ database, clock, limits, activity, pages });
+  const keyRing = new KeyRing(Buffer.alloc(32, 7));
+  return new Viewers({ database, clock, limits, activity, pages, keyRing });
 }
 
 function cookie(setSecondsAgo = 0): JsonValue {

@@ -1,5 +1,10 @@
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
+import {
+  adoptImportedSession,
+  MAS_SESSION_COOKIE,
+  readMasSessionCookie,
+} from '#domain/browser-sessions/imported-session.ts';
 import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
 import {
   findViewerRow,
@@ -11,9 +16,11 @@ import {
 import { parseSessionCookie, type SessionCookie, type SessionCredentials } from '#domain/records/browser-session.ts';
 import type { User } from '#domain/records/user.ts';
 import { type Clock, epochSeconds } from '#platform/base/clock.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { BrowserSessionId } from '#vocabulary/ids.ts';
 import type { Pages } from './pages.ts';
 
 /** The user who is signed in in this browser. */
@@ -49,6 +56,8 @@ export interface ViewerDeps {
   readonly limits: SessionLimits;
   readonly activity: ActivityBuffer;
   readonly pages: Pick<Pages, 'ownLanguage'>;
+  /** Opens the cookies of imported sessions. */
+  readonly keyRing: Pick<KeyRing, 'expand'>;
 }
 
 /**
@@ -70,14 +79,20 @@ export class Viewers {
   /** Returns the viewer. Takes one lookup, or none without a cookie. An active viewer becomes the requester. */
   async read(context: ViewerRequest): Promise<Viewer> {
     const cookie = this.cookie(context);
-    if (cookie === undefined) return { kind: 'anonymous' };
-    return await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
+    const row = cookie === undefined ? undefined : await findViewerRow(this.#deps.database, cookie.id);
+    return await this.accept(context, row);
   }
 
   /** The same for a row from a joined read (`viewerColumns`). */
-  async accept(context: ViewerRequest, row: ViewerRow | undefined): Promise<Viewer> {
+  async accept(context: ViewerRequest, claimed: ViewerRow | undefined): Promise<Viewer> {
     const { database, clock, limits, activity } = this.#deps;
     const now = clock.now();
+    let row = claimed;
+    if (context.cookies.open(SESSION_COOKIE) === undefined) {
+      const adopted = await this.#adoptImported(context);
+      if (adopted === undefined) return { kind: 'anonymous' };
+      row = await findViewerRow(database, adopted);
+    }
     const cookie = this.cookie(context);
     const { viewer, remark } = resolveViewer(row, cookie, limits, now);
     if (remark === 'expired' && cookie !== undefined) await expireBrowserSession(database, cookie.id, now);
@@ -139,6 +154,22 @@ export class Viewers {
   isJustSignedOut(context: ViewerRequest): boolean {
     const at = this.signedOutAt(context);
     return at !== undefined && this.#deps.clock.now() - at < SIGNED_OUT_MS;
+  }
+
+  /**
+   * Continues the session of a browser that still has the cookie of the server that the session was imported from. A
+   * browser without such a cookie, or with one of its own here, needs no statement.
+   */
+  async #adoptImported(context: ViewerRequest): Promise<BrowserSessionId | undefined> {
+    const { clock, database, keyRing } = this.#deps;
+    for (const value of context.cookies.received(MAS_SESSION_COOKIE)) {
+      const id = readMasSessionCookie(value, keyRing);
+      const session = id === undefined ? undefined : await adoptImportedSession(database, id, clock.now());
+      if (session === undefined) continue;
+      this.rotate(context, session);
+      return session.id;
+    }
+    return undefined;
   }
 
   /** Remembers the language for later emails. It is written with the last activity times. */

@@ -7,9 +7,11 @@ import { syncConfiguration } from '#app/sync-configuration.ts';
 import { addPolicyData } from '#config/policy-data.ts';
 import { uriConnection } from '#config/uri-connection.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import type { Finding } from '#domain/import/finding.ts';
 import { markIncompleteImport } from '#domain/import/incomplete-import.ts';
 import { findingsOfMas } from '#domain/import/mas/findings-of-data.ts';
+import { findingsOfHomeserver } from '#domain/import/mas/findings-of-homeserver.ts';
 import { importFromMas } from '#domain/import/mas/import-everything.ts';
 import { MAS_IMPORT_TABLES, type MasSettings, type MasSkippedKind } from '#domain/import/mas/mas-import.ts';
 import { findingsOfSchema, MAS_SOURCE } from '#domain/import/mas/source-schema.ts';
@@ -46,6 +48,8 @@ interface Opened {
   readonly foundation: Foundation;
   readonly source: ImportSource;
   readonly settings: MasSettings;
+  /** Of Latchkey. */
+  readonly version: string;
 }
 
 /**
@@ -126,7 +130,7 @@ async function withBoth(
   try {
     const source = await ImportSource.open(connection, MAS_SOURCE, foundation.openLog.log);
     try {
-      return await work({ foundation, source, settings: masSettings(foundation) });
+      return await work({ foundation, source, settings: masSettings(foundation), version: io.version });
     } finally {
       source.close();
     }
@@ -151,7 +155,7 @@ function rulesOf({ config }: Foundation) {
 }
 
 async function findAll(
-  { foundation, source, settings }: Opened,
+  { foundation, source, settings, version }: Opened,
   { skip }: MasImportOptions,
   keeps: boolean,
 ): Promise<readonly Finding[]> {
@@ -165,5 +169,11 @@ async function findAll(
     providers: new Set(config.upstreamOauth2.providers.map(({ id }) => toUuid(id))),
     skips: new Set(skip),
   };
-  return [...ofTarget, ...ofSchema, ...(await findingsOfMas(source, rules))];
+  const homeserver = openHomeserver({ config, clock: systemClock, log: foundation.openLog.log, version });
+  return [
+    ...ofTarget,
+    ...ofSchema,
+    ...(await findingsOfMas(source, rules)),
+    ...(await findingsOfHomeserver(source, homeserver)),
+  ];
 }

@@ -1,5 +1,12 @@
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
-import { endSessions, type SweepRow, secondsBefore, unusedSince, walkTable } from '#domain/clean-up/sweep.ts';
+import {
+  deleteOldest,
+  endSessions,
+  type SweepRow,
+  secondsBefore,
+  unusedSince,
+  walkTable,
+} from '#domain/clean-up/sweep.ts';
 import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
 
 export const browserSessionSweeps: readonly SweepRow[] = [
@@ -39,6 +46,18 @@ export const browserSessionSweeps: readonly SweepRow[] = [
       action: 'delete from user_sessions t',
     }),
     parameters: (now, { finishedSessionsSeconds }) => ({ finishedBefore: secondsBefore(now, finishedSessionsSeconds) }),
+  },
+  {
+    // The sessions stay, but the browser must sign in again.
+    name: 'cleanup-imported-browser-sessions',
+    minute: 21,
+    batch: deleteOldest('sweep-imported-browser-sessions', {
+      table: 'imported_browser_sessions',
+      key: 'user_session_id',
+      orderedBy: 'expires_at',
+      isDue: 't.expires_at < :now::timestamptz',
+    }),
+    parameters: (now) => ({ now: new Date(now) }),
   },
   {
     name: 'cleanup-user-session-ips',

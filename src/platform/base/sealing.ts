@@ -1,9 +1,10 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { randomBytes } from './random.ts';
 
 const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const HASH_BYTES = 32;
 
 /**
  * Encryption keys derived from `secrets.encryption` with HKDF-SHA-256. Each purpose has its own label, so a value
@@ -50,6 +51,19 @@ export class KeyRing {
    */
   deriveAll(label: string): readonly Buffer[] {
     return [this.#current, ...this.#previous].map((root, index) => this.#deriveFrom(index, root, label));
+  }
+
+  /**
+   * Expands the current root with HKDF-SHA-256, without the extract step (RFC 5869 2.3), as other servers derive keys.
+   */
+  expand(info: string, length: number): Buffer {
+    const blocks: Buffer[] = [];
+    let last: Buffer = Buffer.alloc(0);
+    for (let count = 1; blocks.length * HASH_BYTES < length; count += 1) {
+      last = createHmac('sha256', this.#current).update(last).update(info).update(Buffer.of(count)).digest();
+      blocks.push(last);
+    }
+    return Buffer.concat(blocks).subarray(0, length);
   }
 
   /**

@@ -106,6 +106,11 @@ export class CookieJar {
     return this.#documents.get(cookie.name);
   }
 
+  /** Returns the values of a cookie of another program on this host, as received. */
+  received(wireName: string): readonly string[] {
+    return receivedValues(this.#header, wireName);
+  }
+
   set(cookie: Cookie, value: JsonValue): void {
     this.#documents.set(cookie.name, value);
     this.#write(cookie, this.#cookies.seal(cookie, value));

@@ -11,7 +11,7 @@ import { registrationTokenIsValid } from '#domain/records/liveness/accounts.ts';
 import { equalSecrets } from '#platform/base/secret.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { EmailAddress } from '../email-address.ts';
-import { isRegistrationToken, type RegistrationTokenDeps, registrationTokenHmac } from './registration-token.ts';
+import { mayBeRegistrationToken, type RegistrationTokenDeps, registrationTokenHmac } from './registration-token.ts';
 
 /** What a registration link contains. */
 export interface PresentedInvitation {
@@ -37,7 +37,7 @@ export function invitationProof(
   tokenId: string,
   queuedAt: number,
 ): string {
-  // No token contains this character, so that no proof is the HMAC of a token.
+  // No token starts like this, so that no proof is the HMAC of a token.
   return createHmac('sha256', registrationTokens).update(`mail|${tokenId}|${queuedAt}`).digest('base64url');
 }
 
@@ -71,7 +71,7 @@ export async function findInvitation(
   address: string | undefined,
 ): Promise<Invitation | undefined> {
   const { database, clock, limits, secretKeys } = deps;
-  if (!isRegistrationToken(token)) return undefined;
+  if (!mayBeRegistrationToken(token)) return undefined;
   const charge = { name: 'registration-token', limiter: limits.registrationToken, address } as const;
   const taken = await chargeAddress(deps, charge);
   if (!taken.ok) return undefined;

@@ -20,11 +20,20 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { RegistrationId, UserId } from '#vocabulary/ids.ts';
 import { setGroups } from '../set-groups.ts';
 
+const MAX_CHARACTERS = 255;
 const TOKEN = /^[A-Za-z0-9._~-]{1,64}$/;
 
-/** Returns whether a text can be a registration token: 1 to 64 characters that need no escaping in a URL. */
+/** Returns whether a text can become a registration token: 1 to 64 characters that need no escaping in a URL. */
 export function isRegistrationToken(text: string): boolean {
   return TOKEN.test(text);
+}
+
+/**
+ * Returns whether a token with this text can exist. Imported tokens may contain any characters. Proofs of invitations
+ * are HMACs of texts that start with `mail|`.
+ */
+export function mayBeRegistrationToken(text: string): boolean {
+  return text !== '' && text.length <= MAX_CHARACTERS && !text.startsWith('mail|');
 }
 
 /** Returns the lookup key of a token. */
@@ -125,7 +134,7 @@ export async function attachRegistrationToken(
   const limiter = limits.registrationToken;
   const taken = await chargeAddress(deps, { name: 'registration-token', limiter, address });
   if (!taken.ok) return { ...taken, reason: 'rate-limited' };
-  if (!isRegistrationToken(token)) return { ok: false, reason: 'invalid-token' };
+  if (!mayBeRegistrationToken(token)) return { ok: false, reason: 'invalid-token' };
   const row = await database.first(attachToken, {
     id: toUuid(id),
     tokenHmac: registrationTokenHmac(secretKeys, token),

@@ -1,3 +1,4 @@
+import { IMPORTED_SESSION_SECONDS } from '#domain/browser-sessions/imported-session.ts';
 import { sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { ONE_FACTOR_ACR } from '#protocol/oidc/authentication-classes.ts';
@@ -5,7 +6,7 @@ import { createdAtSql, type MasStep, stage } from './mas-import.ts';
 
 /**
  * Imports the live browser sessions. Nobody knows the key of an imported session: browsers still send the cookie of
- * MAS, and the first request with it gives the session a key, see `imported-browser-sessions.ts`.
+ * MAS, and the first request with it gives the session a key, see `imported-session.ts`.
  */
 export const browserSessionsStep: MasStep = {
   entity: 'browser sessions',
@@ -40,6 +41,12 @@ export const browserSessionsStep: MasStep = {
       [ONE_FACTOR_ACR],
     );
     await target.complete('user_sessions');
+    await target.execute(
+      `insert into imported_browser_sessions (user_session_id, expires_at)
+       select id, $1::timestamptz from user_sessions`,
+      [new Date(context.now.getTime() + IMPORTED_SESSION_SECONDS * 1000)],
+    );
+    await target.complete('imported_browser_sessions');
     await target.execute(
       `insert into user_session_authentications (id, user_session_id, kind, created_at)
        select m.authentication_id, m.id, m.kind, m.authenticated_at

@@ -18,6 +18,7 @@ export const MAS_IMPORT_TABLES = [
   'user_terms',
   'user_sessions',
   'user_session_authentications',
+  'imported_browser_sessions',
   'upstream_links',
   'upstream_authorizations',
   'oauth2_sessions',

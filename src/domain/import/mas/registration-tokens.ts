@@ -1,5 +1,5 @@
 import { sealRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
-import { registrationTokenHmac } from '#domain/accounts/registrations/registration-token.ts';
+import { mayBeRegistrationToken, registrationTokenHmac } from '#domain/accounts/registrations/registration-token.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import type { MasStep } from './mas-import.ts';
 
@@ -22,12 +22,14 @@ export const registrationTokensStep: MasStep = {
   entity: 'registration tokens',
   tables: ['user_registration_tokens'],
   run: async ({ source, target, keyRing, secretKeys, now }) => {
-    let [total, done] = [0, 0];
-    for await (const rows of source.batches<SourceToken>(
+    let [total, unusable, done] = [0, 0, 0];
+    for await (const read of source.batches<SourceToken>(
       `select user_registration_token_id as id, token, usage_limit, times_used, created_at, last_used_at, expires_at, revoked_at
          from user_registration_tokens`,
     )) {
-      total += rows.length;
+      total += read.length;
+      const rows = read.filter(({ token }) => mayBeRegistrationToken(token));
+      unusable += read.length - rows.length;
       const limits = rows.map(({ usage_limit: limit, times_used: used }) =>
         limit === null ? null : Math.max(limit, used, 1),
       );
@@ -50,6 +52,6 @@ export const registrationTokensStep: MasStep = {
         ],
       );
     }
-    return { done, skipped: { duplicate: total - done } };
+    return { done, skipped: { invalid: unusable, duplicate: total - unusable - done } };
   },
 };
