@@ -73,8 +73,14 @@ export class Migration {
       ...changes,
     };
     writeFileSync(file, stringify(settings), { mode: 0o600 });
-    const words = ['import', 'mas', command, '-c', file, '--mas-database-uri', this.mas.uri, ...options];
-    return await runCommand(words, { workingDirectory: this.#directory });
+    const source = options.includes('--mas-database-uri') ? [] : ['--mas-database-uri', this.mas.uri];
+    return await this.command(['import', 'mas', command, ...source, ...options]);
+  }
+
+  /** Runs a command with the configuration of the last import. */
+  async command(words: readonly string[]) {
+    const file = join(this.#directory, 'latchkey.yaml');
+    return await runCommand([...words, '-c', file], { workingDirectory: this.#directory });
   }
 
   async check(options: readonly string[] = [], changes: Settings = {}): Promise<Checked> {

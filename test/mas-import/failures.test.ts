@@ -1,0 +1,259 @@
+/** Imports from Matrix Authentication Service that cannot complete, and what they leave. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEmptyDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { waitUntil } from '#test/support/postgres-server.ts';
+import { dumpSchema } from '#test/support/schema-dump.ts';
+import { Migration } from './migration.test-support.ts';
+import { C1, device, newUuid, T1, T2, USERS, ulid } from './vectors.test-support.ts';
+
+let migration: Migration;
+
+beforeAll(async () => {
+  process.setMaxListeners(100);
+  migration = await Migration.create();
+});
+afterAll(async () => {
+  await migration.stop();
+});
+beforeEach(async () => {
+  await migration.restart();
+  await add('users', { user_id: USERS.alice, username: 'alice' });
+  await add('oauth2_clients', { oauth2_client_id: C1, token_endpoint_auth_method: 'none' });
+  const session = { oauth2_session_id: newUuid(), oauth2_client_id: C1, user_id: USERS.alice };
+  await add('oauth2_sessions', { ...session, scope_list: [device('ALICEPHONE')] });
+  const of = { oauth2_session_id: session.oauth2_session_id };
+  const access = newUuid();
+  await add('oauth2_access_tokens', { ...of, oauth2_access_token_id: access, access_token: T1, expires_at: null });
+  await add('oauth2_refresh_tokens', { ...of, oauth2_refresh_token_id: newUuid(), refresh_token: T2 });
+});
+
+const add = async (table: string, row: Readonly<Record<string, unknown>>) => await migration.mas.add(table, row);
+const stored = async <Row extends object>(text: string): Promise<Row[]> =>
+  await sql<Row>(migration.target.database, text);
+const isIncomplete = async () => (await stored(`select from server_state where key = 'import-incomplete'`)).length > 0;
+
+/** Everything in the database of MAS. */
+async function contentOfMas(): Promise<unknown> {
+  const tables = await migration.mas.query(
+    `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+  );
+  const content: unknown[] = [];
+  for (const { name } of tables) {
+    content.push([name, await migration.mas.query(`select t::text as row from ${String(name)} t order by 1`)]);
+  }
+  return content;
+}
+
+describe('a source that cannot be imported', () => {
+  test('that is not a database of MAS: exit 1', async () => {
+    const other = await createEmptyDatabase();
+    try {
+      const { exitCode, err } = await migration.run('check', ['--mas-database-uri', other.connectionString]);
+      expect([exitCode, err]).toEqual([1, expect.stringContaining('not a database of Matrix Authentication Service')]);
+    } finally {
+      await other.drop();
+    }
+  });
+
+  test('that cannot be reached: exit 69', async () => {
+    const { exitCode } = await migration.run('check', ['--mas-database-uri', 'postgres://nobody@127.0.0.1:1/mas']);
+    expect(exitCode).toBe(69);
+  });
+
+  test('of an older version: an error that names what is missing', async () => {
+    await migration.mas.query('alter table oauth2_refresh_tokens rename revoked_at to other');
+    await migration.mas.query('alter table personal_sessions rename to other_sessions');
+    try {
+      const { exitCode, errors } = await migration.check();
+      expect([exitCode, errors.map(({ code }) => code)]).toEqual([10, ['schema_outdated']]);
+      expect(errors[0]?.message).toMatch(
+        /without oauth2_refresh_tokens.revoked_at, personal_sessions.personal_session_id,/,
+      );
+      expect((await migration.run('migrate')).exitCode).toBe(10);
+    } finally {
+      await migration.mas.query('alter table oauth2_refresh_tokens rename other to revoked_at');
+      await migration.mas.query('alter table other_sessions rename to personal_sessions');
+    }
+  });
+
+  test('whose migration failed, and one that is newer than known here', async () => {
+    await migration.mas.query('update _sqlx_migrations set success = false where version = 20260121103025');
+    await migration.mas.query('update _sqlx_migrations set version = 20990101000000 where version = 20260720134722');
+    try {
+      const { errors, warnings } = await migration.check();
+      expect(errors.map(({ code }) => code)).toEqual(['schema_incomplete']);
+      expect(warnings.map(({ code }) => code)).toContain('schema_newer');
+    } finally {
+      await migration.mas.query('update _sqlx_migrations set success = true');
+      await migration.mas.query('update _sqlx_migrations set version = 20260720134722 where version = 20990101000000');
+    }
+  });
+
+  test('with rows that refer to missing ones: an error, and --skip orphans leaves them out', async () => {
+    await migration.mas.query(`set session_replication_role = replica`);
+    await migration.mas.query(`delete from users`);
+    await migration.mas.query(`set session_replication_role = origin`);
+    const { exitCode, errors } = await migration.check();
+    expect([exitCode, errors.map(({ code }) => code)]).toEqual([10, ['orphans']]);
+    expect(errors[0]?.message).toContain('1 in oauth2_sessions without users');
+    expect((await migration.run('migrate')).exitCode).toBe(10);
+    const done = await migration.migrate(['--skip', 'orphans']);
+    expect([done['clients'], done['OAuth sessions'], done['OAuth access tokens']]).toEqual([1, 0, 0]);
+  });
+
+  test('with another protocol name here: an error', async () => {
+    expect((await migration.check([], { protocol_name: 'chat' })).errors.map(({ code }) => code)).toEqual([
+      'protocol_name',
+    ]);
+  });
+
+  test('with names that look like IDs: an error, and --skip leaves these accounts out', async () => {
+    await add('users', { user_id: USERS.bob, username: ulid(USERS.caro) });
+    expect((await migration.check()).errors.map(({ code }) => code)).toEqual(['identifier_usernames']);
+    expect((await migration.migrate(['--skip', 'identifier-names']))['users']).toBe(1);
+  });
+
+  test('that is the database of this server as well: refused, and unchanged', async () => {
+    const before = await contentOfMas();
+    const { exitCode } = await migration.run('migrate', [], { database: { uri: migration.mas.uri } });
+    expect(exitCode).not.toBe(0);
+    expect(await contentOfMas()).toEqual(before);
+  });
+});
+
+describe('an import', () => {
+  test('never writes to the source: a role with the right to read is enough', async () => {
+    const before = await contentOfMas();
+    const role = 'mas_import_reader';
+    await migration.mas.query(`create role ${role} login`);
+    await migration.mas.query(`grant select on all tables in schema public to ${role}`);
+    try {
+      const uri = new URL(migration.mas.uri);
+      uri.username = role;
+      expect((await migration.run('migrate', ['--mas-database-uri', uri.href])).exitCode).toBe(0);
+    } finally {
+      await migration.mas.query(`drop owned by ${role}`);
+      await migration.mas.query(`drop role ${role}`);
+    }
+    expect(await contentOfMas()).toEqual(before);
+  });
+
+  test('reads one snapshot on a connection that is read-only as a whole', async () => {
+    const other = new Client({ connectionString: migration.mas.uri });
+    await other.connect();
+    try {
+      await other.query('begin; lock table policy_data in access exclusive mode');
+      const running = migration.run('migrate');
+      const state = async () =>
+        await migration.mas.query(
+          `select pid from pg_stat_activity where application_name = 'latchkey import'
+             and datname = current_database() and wait_event_type = 'Lock'`,
+        );
+      await waitUntil(async () => (await state()).length > 0, 'the import to wait for the lock');
+      await add('users', { user_id: USERS.bob, username: 'bob' });
+      await other.query('commit');
+      expect((await running).exitCode).toBe(0);
+      expect(await stored('select username from users')).toEqual([{ username: 'alice' }]);
+    } finally {
+      await other.end();
+    }
+  });
+
+  test('rebuilds all keys and indexes', async () => {
+    const before = await dumpSchema(migration.target.connectionString);
+    await migration.migrate();
+    expect(await dumpSchema(migration.target.connectionString)).toEqual(before);
+  });
+
+  test('with --dry-run keeps nothing', async () => {
+    const before = await dumpSchema(migration.target.connectionString);
+    expect((await migration.run('migrate', ['--dry-run'])).exitCode).toBe(0);
+    expect(await stored('select id from users')).toEqual([]);
+    expect(await stored('select id from oauth2_access_tokens')).toEqual([]);
+    expect(await dumpSchema(migration.target.connectionString)).toEqual(before);
+    expect(await isIncomplete()).toBe(false);
+  });
+
+  test('does not start while another process uses the target: exit 75, and no mark', async () => {
+    const other = new Client({
+      connectionString: migration.target.connectionString,
+      application_name: 'latchkey:4194305',
+    });
+    await other.connect();
+    try {
+      expect((await migration.run('migrate')).exitCode).toBe(75);
+      expect(await isIncomplete()).toBe(false);
+    } finally {
+      await other.end();
+    }
+  });
+});
+
+describe('an import that fails in the middle', () => {
+  /** Ends a connection while the import waits for a lock of the source. */
+  async function interrupted(end: () => Promise<unknown>) {
+    const other = new Client({ connectionString: migration.mas.uri });
+    await other.connect();
+    try {
+      await other.query('begin; lock table user_session_authentications in access exclusive mode');
+      const running = migration.run('migrate', ['--skip', 'running']);
+      const waiting = `select pid from pg_stat_activity where application_name = 'latchkey import'
+        and datname = current_database() and wait_event_type = 'Lock' and query like 'copy %'`;
+      await waitUntil(async () => (await migration.mas.query(waiting)).length > 0, 'the import to wait for the lock');
+      await end();
+      await other.query('rollback');
+      return await running;
+    } finally {
+      await other.end();
+    }
+  }
+
+  const nothingIsLeft = async () => {
+    expect(await stored('select id from users')).toEqual([]);
+    expect(await stored('select id from oauth2_clients where kind is null')).toEqual([]);
+    expect(await isIncomplete()).toBe(true);
+    const { exitCode, err } = await migration.command(['serve']);
+    expect([exitCode, err]).toEqual([1, expect.stringContaining('import-incomplete')]);
+    await migration.migrate();
+    expect(await stored('select username from users')).toEqual([{ username: 'alice' }]);
+    expect(await isIncomplete()).toBe(false);
+  };
+
+  test('because the source connection is lost: exit 69, nothing is left, and another run completes', async () => {
+    const schema = await dumpSchema(migration.target.connectionString);
+    const { exitCode, err } = await interrupted(
+      async () =>
+        await migration.mas.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'latchkey import' and datname = current_database()`,
+        ),
+    );
+    expect([exitCode, err]).toEqual([69, expect.stringContaining('was rolled back')]);
+    expect(await dumpSchema(migration.target.connectionString)).toEqual(schema);
+    await nothingIsLeft();
+  });
+
+  test('because the target connection is lost: exit 69, nothing is left, and another run completes', async () => {
+    const { exitCode, err } = await interrupted(
+      async () =>
+        await stored(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`,
+        ),
+    );
+    expect([exitCode, err]).toEqual([69, expect.stringContaining('was rolled back')]);
+    await nothingIsLeft();
+  });
+
+  test('because the disk is full: exit 1 with that reason, nothing is left, and another run completes', async () => {
+    await stored(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`);
+    await stored('create trigger full_disk before insert on oauth2_access_tokens execute function refuse()');
+    const { exitCode, err } = await migration.run('migrate');
+    expect([exitCode, err]).toEqual([1, expect.stringMatching(/rolled back: .*(disk|space)/)]);
+    await stored('drop function refuse() cascade');
+    await nothingIsLeft();
+  });
+});
