@@ -7,7 +7,7 @@
  * limit, or if a row is missing.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,6 +21,8 @@ const { values } = parseArgs({
 });
 const users = Number(values.users);
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-import-mas-'));
+// The server runs under another account.
+chmodSync(folder, 0o711);
 const data = join(folder, 'postgres');
 mkdirSync(data);
 const server = await startPostgres(data);
