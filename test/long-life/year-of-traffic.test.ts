@@ -315,6 +315,14 @@ async function administer(step: number): Promise<void> {
        from user_sessions order by id desc limit 1`,
     [id(), now],
   );
+  // As an import leaves it.
+  await sql(
+    database,
+    `insert into imported_browser_sessions (user_session_id, expires_at)
+     select id, $1::timestamptz + interval '14 days' from user_sessions order by id desc limit 1
+     on conflict do nothing`,
+    [now],
+  );
   const program = { kind: 'user', id: userId } as const;
   const issued = await issuePersonalToken(core, {
     ...{ owner: program, actor: { id: userId, username: USER.username }, name: `bridge ${step}`, scope: ['openid'] },
