@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Foundation, openFoundation } from '#app/service/foundation.ts';
 import { syncDeps } from '#app/service/sync-deps.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
+import type { Config } from '#config/config.ts';
 import { addPolicyData } from '#config/policy-data.ts';
 import { uriConnection } from '#config/uri-connection.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
@@ -22,7 +23,9 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
+import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
+import { findingsOfMasConfig, masConnection, masSettingsOf, readMasConfig } from './import/mas-settings.ts';
 import { ImportReport } from './import/report.ts';
 import {
   bySeverity,
@@ -34,7 +37,8 @@ import {
 } from './import-results.ts';
 
 export interface MasImportOptions {
-  readonly masDatabaseUri: string;
+  readonly masConfig: readonly string[];
+  readonly masDatabaseUri?: string;
   readonly skip: readonly MasSkippedKind[];
 }
 
@@ -48,6 +52,8 @@ interface Opened {
   readonly foundation: Foundation;
   readonly source: ImportSource;
   readonly settings: MasSettings;
+  /** The configuration of MAS, if it was passed. */
+  readonly theirs: Config | undefined;
   /** Of Latchkey. */
   readonly version: string;
 }
@@ -120,8 +126,9 @@ async function withBoth(
   io: CommandIo,
   work: (opened: Opened) => Promise<number>,
 ): Promise<number> {
-  const readFile = (path: string): string => readFileSync(resolve(io.workingDirectory, path), 'utf8');
-  const connection = uriConnection(command.masDatabaseUri, '--mas-database-uri', io.environment, readFile);
+  const { masConfig: files, masDatabaseUri: uri } = command;
+  const theirs = files.length === 0 ? undefined : readMasConfig(files, io.workingDirectory);
+  const connection = connectionOf(theirs, uri, io);
   const foundation = await openFoundation({ ...options, isQuiet: true }, io, {
     shouldMigrate: true,
     needsSigningKeys: false,
@@ -130,7 +137,13 @@ async function withBoth(
   try {
     const source = await ImportSource.open(connection, MAS_SOURCE, foundation.openLog.log);
     try {
-      return await work({ foundation, source, settings: masSettings(foundation), version: io.version });
+      return await work({
+        foundation,
+        source,
+        settings: masSettingsOf(theirs ?? foundation.config),
+        theirs,
+        version: io.version,
+      });
     } finally {
       source.close();
     }
@@ -139,11 +152,11 @@ async function withBoth(
   }
 }
 
-/** Returns the settings of MAS that its database depends on: those of this server, which continues with them. */
-function masSettings({ config }: Foundation): MasSettings {
-  const { encryption } = config.secrets;
-  if (encryption === undefined) throw new ExitError(ExitCode.config, 'secrets.encryption: is required');
-  return { encryptionKey: Buffer.from(encryption.reveal(), 'hex'), schemes: config.passwords.schemes };
+function connectionOf(theirs: Config | undefined, uri: string | undefined, io: CommandIo): ConnectionTarget {
+  const readFile = (path: string): string => readFileSync(resolve(io.workingDirectory, path), 'utf8');
+  if (uri !== undefined) return uriConnection(uri, '--mas-database-uri', io.environment, readFile);
+  if (theirs !== undefined) return masConnection(theirs);
+  throw new ExitError(ExitCode.usage, 'pass the configuration of MAS with --mas-config, or --mas-database-uri');
 }
 
 function rulesOf({ config }: Foundation) {
@@ -155,14 +168,15 @@ function rulesOf({ config }: Foundation) {
 }
 
 async function findAll(
-  { foundation, source, settings, version }: Opened,
+  { foundation, source, settings, theirs, version }: Opened,
   { skip }: MasImportOptions,
   keeps: boolean,
 ): Promise<readonly Finding[]> {
   const { config, database } = foundation;
   const ofTarget = (await hasUsers(database)) ? [TARGET_NOT_EMPTY] : [];
+  const ofConfig = theirs === undefined ? [] : findingsOfMasConfig(theirs, config);
   const ofSchema = await findingsOfSchema(source);
-  if (bySeverity(ofSchema).errors.length > 0) return [...ofTarget, ...ofSchema];
+  if (bySeverity(ofSchema).errors.length > 0) return [...ofTarget, ...ofConfig, ...ofSchema];
   const rules = {
     ...{ ...settings, ...rulesOf(foundation), keeps },
     clients: new Set(config.clients.map(({ clientId }) => toUuid(clientId))),
@@ -172,6 +186,7 @@ async function findAll(
   const homeserver = openHomeserver({ config, clock: systemClock, log: foundation.openLog.log, version });
   return [
     ...ofTarget,
+    ...ofConfig,
     ...ofSchema,
     ...(await findingsOfMas(source, rules)),
     ...(await findingsOfHomeserver(source, homeserver)),

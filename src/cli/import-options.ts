@@ -53,7 +53,8 @@ export function addImportCommands(
 }
 
 interface MasFlags {
-  readonly masDatabaseUri: string;
+  readonly masConfig: readonly string[];
+  readonly masDatabaseUri?: string;
   readonly skip: readonly MasSkippedKind[];
 }
 
@@ -70,7 +71,8 @@ function addMasCommands(
     group
       .command(name)
       .description(description)
-      .requiredOption('--mas-database-uri <uri>', 'database of MAS')
+      .option('--mas-config <path>', 'configuration file of MAS; may be repeated', collect, [])
+      .option('--mas-database-uri <uri>', 'database of MAS, instead of the one in its configuration')
       .addOption(
         new Option('--skip <kinds...>', 'leave out what these findings name').choices(MAS_SKIPPED_KINDS).default([]),
       );

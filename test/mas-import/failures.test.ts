@@ -5,7 +5,7 @@ import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import { dumpSchema } from '#test/support/schema-dump.ts';
-import { Migration } from './migration.test-support.ts';
+import { Migration, ROOT } from './migration.test-support.ts';
 import { C1, device, newUuid, T1, T2, USERS, ulid } from './vectors.test-support.ts';
 
 let migration: Migration;
@@ -120,6 +120,59 @@ describe('a source that cannot be imported', () => {
     const { exitCode } = await migration.run('migrate', [], { database: { uri: migration.mas.uri } });
     expect(exitCode).not.toBe(0);
     expect(await contentOfMas()).toEqual(before);
+  });
+});
+
+describe('the configuration of MAS', () => {
+  const document = {
+    http: { public_base: 'https://account.example.org/' },
+    matrix: { homeserver: 'old.example', secret: 'shared', endpoint: 'https://chat.example.org/' },
+    secrets: { encryption: ROOT.toString('hex'), keys: [] },
+    passwords: { enabled: true, schemes: [{ version: 1, algorithm: 'argon2id' }] },
+  };
+  const own = { http: { public_base: 'https://account.example.org/' } };
+
+  test('names its database, its key and its password schemes', async () => {
+    const file = migration.masConfig(document);
+    const { exitCode, errors, warnings } = await migration.check(['--mas-config', file], own);
+    expect([exitCode, errors, warnings.map(({ code }) => code)]).toEqual([11, [], ['no_homeserver']]);
+    expect((await migration.run('migrate', ['--mas-config', file], own)).exitCode).toBe(0);
+    expect(await stored('select username from users')).toEqual([{ username: 'alice' }]);
+  });
+
+  test.each([
+    [
+      'a missing pepper',
+      { passwords: { schemes: [{ version: 1, algorithm: 'argon2id', secret: 'pepper' }] } },
+      'password_scheme_differs',
+      /secret/,
+    ],
+    [
+      'another algorithm',
+      { passwords: { schemes: [{ version: 1, algorithm: 'bcrypt' }] } },
+      'password_scheme_differs',
+      /algorithm/,
+    ],
+    [
+      'another server name',
+      { matrix: { ...document.matrix, homeserver: 'other.example' } },
+      'server_name_differs',
+      /other\.example/,
+    ],
+  ])('shows %s as an error', async (_, changes, code, message) => {
+    const file = migration.masConfig({ ...document, ...changes });
+    const { exitCode, errors } = await migration.check(['--mas-config', file], own);
+    expect([exitCode, errors]).toEqual([
+      10,
+      [expect.objectContaining({ code, message: expect.stringMatching(message) })],
+    ]);
+    expect((await migration.run('migrate', ['--mas-config', file], own)).exitCode).toBe(10);
+    expect(await stored('select id from users')).toEqual([]);
+  });
+
+  test('or the address of its database is required: exit 2', async () => {
+    const { exitCode, err } = await migration.command(['import', 'mas', 'check']);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('--mas-config')]);
   });
 });
 

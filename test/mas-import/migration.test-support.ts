@@ -73,8 +73,18 @@ export class Migration {
       ...changes,
     };
     writeFileSync(file, stringify(settings), { mode: 0o600 });
-    const source = options.includes('--mas-database-uri') ? [] : ['--mas-database-uri', this.mas.uri];
+    const source =
+      options.includes('--mas-database-uri') || options.includes('--mas-config')
+        ? []
+        : ['--mas-database-uri', this.mas.uri];
     return await this.command(['import', 'mas', command, ...source, ...options]);
+  }
+
+  /** Writes a configuration of MAS for its database. @returns the path */
+  masConfig(document: Settings): string {
+    const file = join(this.#directory, 'mas.yaml');
+    writeFileSync(file, stringify({ database: { uri: this.mas.uri }, ...document }), { mode: 0o600 });
+    return file;
   }
 
   /** Runs a command with the configuration of the last import. */
