@@ -28,8 +28,8 @@ import { checkEveryPage } from './pages/every-page.js';
 import { RelyingParty } from './relying-party.js';
 
 const LIMIT_MS = 40 * 60_000;
-/** One more than the cores of a small machine: a step often waits for the service, its database or the browser. */
-const LANES = 3;
+/** More than the cores of a small machine: most steps wait for a frame of the browser, a response or a mail. */
+const LANES = 4;
 /** Parts that share the pages. Each starts its own services. */
 const SHARES_OF_PAGES = 2;
 
