@@ -1,7 +1,7 @@
 /** `latchkey import mas check` and `migrate`, from the database of Matrix Authentication Service (operations 3.9). */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Foundation, openFoundation } from '#app/service/foundation.ts';
+import { type Foundation, loadSigningKeys, openFoundation } from '#app/service/foundation.ts';
 import { syncDeps } from '#app/service/sync-deps.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import type { Config } from '#config/config.ts';
@@ -167,6 +167,10 @@ function rulesOf({ config }: Foundation) {
   };
 }
 
+function signingAlgorithmsOf({ config: { secrets }, loaded }: Foundation): readonly string[] | undefined {
+  return secrets.keys.length === 0 ? undefined : loadSigningKeys(secrets, loaded.tree).algorithms();
+}
+
 async function findAll(
   { foundation, source, settings, theirs, version }: Opened,
   { skip }: MasImportOptions,
@@ -179,6 +183,7 @@ async function findAll(
   if (bySeverity(ofSchema).errors.length > 0) return [...ofTarget, ...ofConfig, ...ofSchema];
   const rules = {
     ...{ ...settings, ...rulesOf(foundation), keeps },
+    signingAlgorithms: signingAlgorithmsOf(foundation),
     clients: new Set(config.clients.map(({ clientId }) => toUuid(clientId))),
     providers: new Set(config.upstreamOauth2.providers.map(({ id }) => toUuid(id))),
     skips: new Set(skip),

@@ -1,10 +1,13 @@
 /** OAuth clients, their sessions and tokens after an import from Matrix Authentication Service. */
+
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
+import { assertionFields } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type MigratedService, Migration } from './migration.test-support.ts';
+import { type MigratedService, Migration, ROOT } from './migration.test-support.ts';
 import {
   API,
   C1,
@@ -289,6 +292,7 @@ describe('OAuth sessions and tokens', () => {
   test('case 22: a token of a client without a user works for the admin API', async () => {
     await migration.restart({ policy: { data: { admin_clients: [ulid(C2)] } } });
     await add('oauth2_clients', CONFIDENTIAL);
+    await add('users', { user_id: USERS.alice, username: 'alice' });
     const session = await addSession({ oauth2_client_id: C2, user_id: null, scope_list: ['urn:mas:admin'] });
     await addAccess(session, T8);
     const migrated = await migration.serve();
@@ -296,8 +300,10 @@ describe('OAuth sessions and tokens', () => {
     // The subject of a client's own token is the client, as RFC 9068 2.2 says for access tokens.
     expect(body).toMatchObject({ active: true, client_id: ulid(C2), sub: ulid(C2) });
     expect(body).not.toHaveProperty('username');
-    const { status } = await new AdminClient(migrated.service, T8).get('users');
+    const { status, body: users } = await new AdminClient(migrated.service, T8).get('users');
     expect(status).toBe(200);
+    // Case 1: the same ID as in MAS.
+    expect(users.data).toMatchObject([{ id: ulid(USERS.alice), attributes: { username: 'alice' } }]);
   });
 
   test('case 31: of two sessions of one device, the newer has it, and both work until they end', async () => {
@@ -376,6 +382,29 @@ describe('clients', () => {
     expect(row).toEqual({ version: 1, length: 1 + 12 + 16 + CLIENT_SECRET.length });
   });
 
+  test('case 23: a secret of MAS is long enough for client_secret_jwt', async () => {
+    await migration.restart({ policy: { data: { admin_clients: [ulid(C2)] } } });
+    await add('oauth2_clients', { ...CONFIDENTIAL, token_endpoint_auth_method: 'client_secret_jwt' });
+    const migrated = await migration.serve();
+    const parts = { clientId: ulid(C2), audience: migrated.service.issuer, now: Date.now(), key: CLIENT_SECRET };
+    const fields = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+    expect((await migrated.token({ ...fields, ...(await assertionFields(parts)) })).status).toBe(200);
+    expect(
+      (await migrated.token({ ...fields, ...(await assertionFields({ ...parts, key: 'x'.repeat(20) })) })).status,
+    ).toBe(401);
+  });
+
+  test('an algorithm that no key signs with is a warning', async () => {
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const secrets = { encryption: ROOT.toString('hex'), keys: [{ key }] };
+    await add('oauth2_clients', { ...PUBLIC, id_token_signed_response_alg: 'PS256' });
+    const { exitCode, warnings } = await migration.check([], { secrets });
+    expect(exitCode).toBe(11);
+    expect(warnings.find(({ code }) => code === 'client_algorithms')?.message).toContain('(Element X PS256)');
+    await migration.mas.query(`update oauth2_clients set id_token_signed_response_alg = null`);
+    expect((await migration.check([], { secrets })).warnings.map(({ code }) => code)).toEqual(['no_homeserver']);
+  });
+
   test('case 24: another encryption key is an error, and nothing is written', async () => {
     await add('oauth2_clients', CONFIDENTIAL);
     const changes = { secrets: { encryption: 'ab'.repeat(32) } };
@@ -447,5 +476,8 @@ describe('clients', () => {
     const migrated = await migration.serve();
     expect(await migrated.isActive(T1)).toBe(true);
     expect(await stored('select is_static from oauth2_clients where id = $1', [C1])).toEqual([{ is_static: true }]);
+    expect((await migration.command(['config', 'sync', '--prune'])).exitCode).toBe(0);
+    expect(await stored('select id from oauth2_clients where id = $1', [C1])).toEqual([]);
+    expect(await migrated.isActive(T1)).toBe(false);
   });
 });

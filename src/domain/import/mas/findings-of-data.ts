@@ -1,5 +1,6 @@
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { ID_PATTERN } from '#platform/base/ids.ts';
+import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS } from '#protocol/oauth/client-metadata.ts';
 import type { Finding } from '../finding.ts';
 import type { ImportSource } from '../source.ts';
@@ -15,6 +16,8 @@ export interface MasRules extends MasSettings, Pick<MasImport, 'isPolicyData' | 
   /** UUIDs of the clients and providers in the configuration. */
   readonly clients: ReadonlySet<string>;
   readonly providers: ReadonlySet<string>;
+  /** Algorithms of the configured signing keys; undefined: none are configured. */
+  readonly signingAlgorithms: readonly string[] | undefined;
   /** Data that the operator has reviewed and leaves out. */
   readonly skips: ReadonlySet<MasSkippedKind>;
   /** Whether the import is going to be kept, so that changes of a running MAS would be lost. */
@@ -39,6 +42,7 @@ export async function findingsOfMas(source: ImportSource, rules: MasRules): Prom
     ...(await emails(source, rules)),
     await guests(source),
     ...(await clients(source, rules)),
+    await clientAlgorithms(source, rules),
     await providers(source, rules),
     await tokenForms(source, rules),
     await sharedDevices(source),
@@ -317,6 +321,25 @@ function secretFinding(rules: MasRules, readable: number, damaged: number, examp
     severity: 'error',
     code: 'encryption_key',
     message: `secrets.encryption does not open any of the ${damaged} client secrets (${examples}). Use the key of MAS`,
+  };
+}
+
+async function clientAlgorithms(source: ImportSource, { signingAlgorithms }: MasRules): Promise<Finding | undefined> {
+  if (signingAlgorithms === undefined) return undefined;
+  const { count: clients, examples } = await count(
+    source,
+    `select count(*)::integer as count, ${examplesOf("coalesce(client_name, oauth2_client_id::text) || ' ' || alg")}
+       from (select client_name, oauth2_client_id, unnest(array[
+               case when grant_type_authorization_code then coalesce(id_token_signed_response_alg, '${MANDATORY_ALGORITHM}') end,
+               userinfo_signed_response_alg]) as alg from oauth2_clients) c
+      where alg <> all($1::text[])`,
+    [signingAlgorithms],
+  );
+  if (clients === 0) return undefined;
+  return {
+    severity: 'warning',
+    code: 'client_algorithms',
+    message: `${clients} clients want an algorithm that no configured key signs with (${examples}). A key signs with one algorithm here: add a key to secrets.keys with this alg`,
   };
 }
 
