@@ -1,5 +1,5 @@
 import { problemTitle } from '#browser/error-format.tsx';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { oauthJsonFormat } from '#oauth-endpoint/error-format.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';

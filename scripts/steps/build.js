@@ -63,6 +63,12 @@ export async function build() {
 }
 
 /**
+ * The driver constructs a `Response` to find out whether it runs at Cloudflare. In Node.js 20 that loads the whole
+ * implementation of `fetch`, which costs a twentieth of the start and 5 MB.
+ */
+const WITHOUT_FETCH = { Response: 'undefined' };
+
+/**
  * Drops what a running process would keep in memory for nothing: comments of libraries (with a character outside of
  * Latin-1 the whole chunk takes two bytes per character), and zod's messages in languages other than English.
  */
@@ -77,6 +83,7 @@ function lightenLibraries(transform) {
         const { code } = await transform(readFileSync(path, 'utf8'), {
           minifyWhitespace: true,
           legalComments: 'inline',
+          define: /\/node_modules\/pg\//.test(path) ? WITHOUT_FETCH : {},
         });
         return { contents: code };
       });

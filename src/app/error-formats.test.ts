@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
 import { type ErrorCode, LatchkeyError, type LatchkeyErrorOptions } from '#platform/base/errors.ts';

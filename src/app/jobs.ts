@@ -1,5 +1,5 @@
 /** Background work: the job queues, and the workers that run them in this process. */
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { emailCodeMails } from '#browser/mails/email-code.ts';
 import { invitationMails } from '#browser/mails/invitation.ts';
 import { mailQueue } from '#browser/mails/mail-queue.ts';

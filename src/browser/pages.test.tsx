@@ -17,7 +17,8 @@ import { StrengthMeter } from './components/strength-meter.tsx';
 import { ClientName, cleanName, Heading, Notice } from './components/text.tsx';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
 import { ProblemPage, problemTitle } from './error-format.tsx';
-import { createCatalog, loadTranslations, type Translations } from './i18n/translations.ts';
+import { loadTranslations } from './i18n/load-translations.ts';
+import { createCatalog, type Translations } from './i18n/translations.ts';
 import { type PageFrame, renderPage, type Site } from './layout.tsx';
 
 const site: Site = {

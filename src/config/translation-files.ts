@@ -12,6 +12,7 @@ import { messageProblem } from './message-rules.ts';
 import type { OwnTranslations } from './own-translations.ts';
 import { ofFile, placeOf, readTemplateText, type TemplateFileProblem } from './template-files.ts';
 
+/** BCP 47 tags in the order of the footer. */
 export const BUNDLED_LANGUAGES = ['en', 'de', 'fr', 'es', 'ar'] as const;
 
 export const TRANSLATIONS_KEY = ['templates', 'translations_path'];

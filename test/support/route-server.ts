@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createErrorFormats, errorFormatOfPath } from '#app/error-formats.ts';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { PAGE_SECURITY_HEADERS } from '#browser/page-headers.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';

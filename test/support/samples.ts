@@ -1,5 +1,5 @@
 import { assetPaths } from '#browser/asset-files.ts';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import type { Sample } from '#browser/sample.ts';
 
 export const catalog = loadTranslations();

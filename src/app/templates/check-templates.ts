@@ -6,7 +6,7 @@ import type { AssetFiles } from '#browser/asset-files.ts';
 import { brandOf } from '#browser/brand.ts';
 import { ownAssets, siteOf } from '#browser/browser.ts';
 import { documentProblems, mailProblems } from '#browser/document-problems.ts';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { mailFrameOf } from '#browser/mails/mail-queue.ts';
 import { renderMail } from '#browser/mails/render-mail.tsx';
 import { mailSamples } from '#browser/mails/samples.ts';

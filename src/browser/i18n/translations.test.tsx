@@ -6,7 +6,8 @@ import de from '../../../locales/de.json' with { type: 'json' };
 import en from '../../../locales/en.json' with { type: 'json' };
 import es from '../../../locales/es.json' with { type: 'json' };
 import fr from '../../../locales/fr.json' with { type: 'json' };
-import { createCatalog, loadTranslations, type MessageKey } from './translations.ts';
+import { loadTranslations } from './load-translations.ts';
+import { createCatalog, type MessageKey } from './translations.ts';
 
 const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
 

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { describe, expect, test } from 'vitest';
-import { loadTranslations } from '#browser/i18n/translations.ts';
+import { loadTranslations } from '#browser/i18n/load-translations.ts';
 import { contentSecurityPolicy, type FormActions } from '#browser/page-headers.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { loadTranslations } from '../../../src/browser/i18n/translations.ts';
+import en from '../../../locales/en.json' with { type: 'json' };
+import { Language } from '../../../src/browser/i18n/language.ts';
 import { areaTranslations } from '../../i18n/translations.ts';
 import { inactiveBefore, lastActiveText } from './last-active.ts';
 
-const english = areaTranslations(loadTranslations().in('en'));
+const english = areaTranslations(new Language('en', en, undefined));
 const NOW = new Date('2026-05-20T12:00:00Z');
 
 function ago(milliseconds: number): Date {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { loadTranslations } from '../../../src/browser/i18n/translations.ts';
+import en from '../../../locales/en.json' with { type: 'json' };
+import { Language } from '../../../src/browser/i18n/language.ts';
 import { areaTranslations } from '../../i18n/translations.ts';
 import { appSubtitle, appTitle, webClientOf } from './session-text.ts';
 import type { AppSessionCard } from './sessions.generated.ts';
 
-const english = areaTranslations(loadTranslations().in('en'));
+const english = areaTranslations(new Language('en', en, undefined));
 const TIMES = { createdAt: '2026-05-20T12:00:00Z', lastActiveAt: null };
 const CLIENT = {
   id: 'oauth2_client:1',

@@ -1,0 +1,44 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OwnTranslations } from '#config/own-translations.ts';
+import { BUNDLED_LANGUAGES } from '#config/translation-files.ts';
+import { isObject } from '#platform/base/objects.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { catalogOf, type TranslationCatalog } from './translations.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Opened at start, because an update that replaces the files must not give this process texts of another version. */
+const files = new Map<string, number>(
+  BUNDLED_LANGUAGES.map((tag) => [tag, openSync(join(packageRoot, 'locales', `${tag}.json`), 'r')]),
+);
+const read = new Map<string, Texts>();
+
+/** Returns the bundled languages, with the operator's texts and languages. */
+export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog {
+  const tags = new Set([...BUNDLED_LANGUAGES, ...Object.keys(own)]);
+  return catalogOf([...tags], (tag) => ({ ...bundledTexts(tag), ...own[tag] }));
+}
+
+/**
+ * Returns the texts of a bundled language by key, or none if there is no such language. A file is read at first use:
+ * most processes serve few languages, and each takes several hundred kilobytes.
+ */
+function bundledTexts(tag: string): Texts {
+  const known = read.get(tag);
+  if (known !== undefined) return known;
+  const file = files.get(tag);
+  if (file === undefined) return {};
+  const texts = textsOf(JSON.parse(readFileSync(file, 'utf8')));
+  closeSync(file);
+  read.set(tag, texts);
+  return texts;
+}
+
+function textsOf(document: unknown): Texts {
+  const texts: Record<string, string> = {};
+  for (const [key, text] of Object.entries(isObject(document) ? document : {})) {
+    if (typeof text === 'string') texts[key] = text;
+  }
+  return texts;
+}
