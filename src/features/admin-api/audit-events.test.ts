@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
 import { eventExport } from '#domain/audit/event-export.ts';
-import { newId, toUuid } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
@@ -51,12 +51,13 @@ test('lists a change with actor, target, request and address, and the event that
     username: user.username,
     actor: { type: 'admin', id: null, username: null },
     client_id: CLIENT,
+    client_name: 'Harbour',
     session_id: null,
     address: '127.0.0.1',
     user_agent: expect.any(String),
     outcome: 'ok',
     operation: 'lockUser',
-    target: { type: 'user', id: user.id },
+    target: { type: 'user', id: user.id, name: user.username },
     changed: ['locked_at'],
     request_id: request,
     detail: {},
@@ -283,4 +284,33 @@ describe('bad input', () => {
     expect((await admin.get(`audit-events/${ABSENT}`)).status).toBe(404);
     expect((await admin.get('audit-events/x')).status).toBe(400);
   });
+});
+
+test('shows the current names of clients and groups, and none of deleted ones', async () => {
+  const idOf = async (path: string, body: object) => (await admin.post(path, body)).body.data?.id ?? expect.fail(path);
+  const client = await idOf('oauth2-clients', { client_name: 'Harbour', client_auth_method: 'none' });
+  const group = await idOf('groups', { name: 'deck hands' });
+  await admin.send('PATCH', `oauth2-clients/${client}`, { client_name: 'Harbor' });
+  await admin.send('PATCH', `groups/${group}`, { name: 'sailors' });
+  await sql(
+    administered.service.database,
+    `insert into audit_events (id, kind, user_id, client_id, detail, created_at)
+     values ($1::uuid, 'consent_given', $2::uuid, $3::uuid, '{}', now())`,
+    [toUuid(newId(administered.clock.now())), user.uuid, toUuid(parseId(client) ?? expect.fail())],
+  );
+  const targets = async (id: string) =>
+    (await attributesOf('filter[kind]=admin_action&page[first]=20'))
+      .map(({ target }) => Object(target))
+      .filter((target) => target.id === id)
+      .map(({ name }) => name);
+  const [consent] = await attributesOf(`filter[kind]=consent_given&filter[client]=${client}`);
+  expect(consent).toMatchObject({ client_id: client, client_name: 'Harbor' });
+  expect(await targets(client)).toEqual(['Harbor', 'Harbor']);
+  expect(await targets(group)).toEqual(['sailors', 'sailors']);
+  const [event] = (await list(`filter[kind]=consent_given&filter[client]=${client}`)).data ?? [];
+  expect((await admin.get(`audit-events/${event?.id}`)).body.data?.attributes).toEqual(consent);
+  await admin.delete(`oauth2-clients/${client}`);
+  await sql(administered.service.database, `delete from user_groups where name = 'sailors'`);
+  expect(await targets(client)).toEqual([null, null, null]);
+  expect(await targets(group)).toEqual([null, null]);
 });

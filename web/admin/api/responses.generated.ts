@@ -361,6 +361,7 @@ export interface Attributes {
       readonly username: string | null;
     };
     readonly client_id: string | null;
+    readonly client_name: string | null;
     readonly session_id: string | null;
     readonly address: string | null;
     readonly user_agent: string | null;
@@ -369,6 +370,7 @@ export interface Attributes {
     readonly target: {
       readonly type: string;
       readonly id: string;
+      readonly name: string | null;
     } | null;
     readonly changed: readonly string[];
     readonly request_id: string | null;

@@ -1,12 +1,12 @@
 /** Audit events of all accounts and of administrators (administration A-19). */
 import { z } from 'zod';
+import { type NamedAuditEvent, withNames } from '#domain/administration/event-names.ts';
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
 import { type ExportFormat, eventExport, MAX_EXPORTED } from '#domain/audit/event-export.ts';
 import {
   type AuditEventFilter,
   countAuditEvents,
   findAuditEvent,
-  type ListedAuditEvent,
   listAuditEvents,
 } from '#domain/audit/list-audit-events.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -26,7 +26,7 @@ import { type AdminCall, change, getOperation, newestFirstSchema, type Operation
 
 const ACTORS = ['user', 'admin', 'operator', 'system', 'anonymous'] as const;
 
-export const AUDIT_EVENT: Resource<ListedAuditEvent> = {
+export const AUDIT_EVENT: Resource<NamedAuditEvent> = {
   type: 'audit-event',
   path: 'audit-events',
   description: 'Security event of an account, or change by an administrator.',
@@ -45,13 +45,21 @@ export const AUDIT_EVENT: Resource<ListedAuditEvent> = {
       })
       .describe('Who caused the event.'),
     client_id: z.string().nullable().describe('Client that the event concerns, or that the actor used; null: none.'),
+    client_name: z.string().nullable().describe('Current name of the client; null: none, or it no longer exists.'),
     session_id: z.string().nullable().describe('Session that the event concerns; null: none.'),
     address: z.string().nullable().describe('IP address of the request; null: not recorded.'),
     user_agent: z.string().nullable().describe('User agent of the request; null: not recorded.'),
     outcome: z.enum(['ok', 'failed']).describe('`failed`: for example a wrong password.'),
     operation: z.string().nullable().describe('Operation, mutation or command of an `admin_action`; null: others.'),
     target: z
-      .object({ type: z.string().describe('Type of the record.'), id: z.string().describe('Its ID.') })
+      .object({
+        type: z.string().describe('Type of the record.'),
+        id: z.string().describe('Its ID.'),
+        name: z
+          .string()
+          .nullable()
+          .describe('Current name of the account, client or group; null: none, or it no longer exists.'),
+      })
       .nullable()
       .describe('Record that an `admin_action` changed; null: others.'),
     changed: z.array(z.string()).describe('Names of the members that an `admin_action` changed.'),
@@ -65,12 +73,13 @@ export const AUDIT_EVENT: Resource<ListedAuditEvent> = {
     username: event.user?.username ?? null,
     actor: { type: event.actor.type, id: event.actor.id ?? null, username: event.actor.username ?? null },
     client_id: event.clientId ?? null,
+    client_name: event.clientName ?? null,
     session_id: event.sessionId ?? null,
     address: event.address ?? null,
     user_agent: event.userAgent ?? null,
     outcome: event.outcome,
     operation: event.operation ?? null,
-    target: event.target ?? null,
+    target: event.target === undefined ? null : { ...event.target, name: event.targetName ?? null },
     changed: event.changed,
     request_id: event.requestId ?? null,
     detail: event.detail,
@@ -204,7 +213,8 @@ export const auditEventOperations: readonly Operation[] = [
       const self = path + linkQuery(repeated, after(before));
       const meta = total && { count: total.count, count_is_capped: total.isCapped };
       if (page === undefined) return json(200, { meta, links: { self } });
-      const data = page.items.map((event) => document(AUDIT_EVENT, event, call));
+      const named = await withNames(core.database, page.items);
+      const data = named.map((event) => document(AUDIT_EVENT, event, call));
       const next = page.next === undefined ? undefined : path + linkQuery(repeated, after(page.next));
       return json(200, { meta, data, links: { self, first: path + linkQuery(repeated), next } });
     },
@@ -214,6 +224,11 @@ export const auditEventOperations: readonly Operation[] = [
     summary: 'Gets an event',
     description: 'Returns an event by its ID.',
     resource: AUDIT_EVENT,
-    source: { find: ({ database }, id) => findAuditEvent(database, id) },
+    source: {
+      find: async ({ database }, id) => {
+        const event = await findAuditEvent(database, id);
+        return event === undefined ? undefined : (await withNames(database, [event]))[0];
+      },
+    },
   }),
 ];

@@ -6,6 +6,7 @@ import type { AuditEvent, List, Resource } from '../../api/documents.ts';
 import { findUserId } from '../../api/find-user.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { DataTable } from '../../components/data-table.tsx';
+import { EventName, EventTarget } from '../../components/event-name.tsx';
 import { type FilterField, FilterForm, type ResolvedFilters } from '../../components/filter-form.tsx';
 import { Loaded, useProblemText } from '../../components/loaded.tsx';
 import { OlderPager } from '../../components/older-pager.tsx';
@@ -15,7 +16,7 @@ import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
 import { Account, Actor } from './actor.tsx';
 import { ExportButton } from './export-button.tsx';
-import { KINDS } from './kinds.ts';
+import { KINDS, TEXTS } from './kinds.ts';
 
 const PAGE_SIZE = 50;
 const DATE_EXAMPLE = '2026-06-17';
@@ -75,11 +76,14 @@ export function Audit(): VNode {
 }
 
 function useFields(): readonly FilterField[] {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
+  const kinds = KINDS.map((value) => ({ value, text: t(TEXTS[value]) })).toSorted((one, other) =>
+    one.text.localeCompare(other.text, language),
+  );
   return [
     { name: 'user', label: t('admin.audit.user'), hint: t('admin.audit.user_hint') },
     { name: 'actor', label: t('admin.audit.actor'), hint: t('admin.audit.actor_hint') },
-    { name: 'kind', label: t('admin.audit.kind'), options: KINDS.map((kind) => ({ value: kind, text: kind })) },
+    { name: 'kind', label: t('admin.audit.kind'), options: kinds },
     {
       name: 'outcome',
       label: t('admin.audit.outcome'),
@@ -163,10 +167,12 @@ function EventTable({ events, isLoading }: { events: readonly Resource<AuditEven
         },
         {
           title: t('admin.audit.kind'),
-          cell: ({ attributes: { kind, operation, outcome } }) => (
+          cell: ({ attributes }) => (
             <span>
-              <code>{operation ?? kind}</code>
-              {outcome === 'failed' && <span class="badge badge-danger">{t('admin.audit.outcome_failed')}</span>}
+              <EventName event={attributes} />
+              {attributes.outcome === 'failed' && (
+                <span class="badge badge-danger">{t('admin.audit.outcome_failed')}</span>
+              )}
             </span>
           ),
         },
@@ -174,7 +180,11 @@ function EventTable({ events, isLoading }: { events: readonly Resource<AuditEven
           title: t('admin.audit.user'),
           cell: ({ attributes: { user_id: id, username, target } }) =>
             id === null ? (
-              <span class="meta">{target?.type ?? '–'}</span>
+              target === null ? (
+                '–'
+              ) : (
+                <EventTarget target={target} />
+              )
             ) : (
               <span>
                 <Account id={id} username={username} />

@@ -4,12 +4,14 @@ import { FactList, FactRow } from '../../../components/facts.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import type { AuditEvent, Single } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
+import { EventClient, EventTarget } from '../../components/event-name.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { useTexts } from '../../i18n/translations.ts';
 import { Account, Actor } from './actor.tsx';
+import { eventText } from './kinds.ts';
 
 const EVENTS = new Responses<Single<AuditEvent>>();
 
@@ -34,18 +36,26 @@ function Facts({ event }: { event: AuditEvent }): VNode {
   const { t } = useTexts();
   const { root } = useConfig();
   const { user_id: user, client_id: client, target } = event;
+  const text = eventText(event.kind);
   const rows: readonly (readonly [name: string, value: ComponentChildren])[] = [
     [t('admin.audit.time'), <Time at={event.created_at} />],
-    [t('admin.audit.kind'), <code>{event.kind}</code>],
+    [t('admin.audit.kind'), text === undefined ? <code>{event.kind}</code> : t(text)],
     [t('admin.audit.outcome'), t(event.outcome === 'ok' ? 'admin.audit.outcome_ok' : 'admin.audit.outcome_failed')],
     [t('admin.audit.user'), user && <Account id={user} username={event.username} />],
     [t('admin.audit.actor'), <Actor actor={event.actor} />],
     [t('admin.audit.operation'), event.operation && <code>{event.operation}</code>],
-    [t('admin.audit.target'), target && <code>{`${target.type} ${target.id}`}</code>],
+    [t('admin.audit.target'), target && <EventTarget target={target} />],
     [t('admin.audit.changed'), event.changed.length > 0 && <code>{event.changed.join(', ')}</code>],
     [
       t('admin.audit.client'),
-      client && <a href={withParameters(`${root}audit`, { client })}>{<code>{client}</code>}</a>,
+      client && (
+        <>
+          <EventClient event={event} />{' '}
+          <a class="meta" href={withParameters(`${root}audit`, { client })}>
+            {t('admin.audit.same_client')}
+          </a>
+        </>
+      ),
     ],
     [t('admin.audit.session'), event.session_id && <code>{event.session_id}</code>],
     [

@@ -3,6 +3,7 @@ import { withParameters } from '../../api/admin-client.ts';
 import type { AuditEvent, List, StatisticsOverview } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { DataTable } from '../../components/data-table.tsx';
+import { EventName, EventTarget } from '../../components/event-name.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
@@ -132,7 +133,7 @@ function Actions(): VNode {
               rows={data}
               isLoading={actions.isLoading}
               columns={[
-                { title: t('admin.overview.action'), cell: ({ attributes }) => <code>{attributes.operation}</code> },
+                { title: t('admin.overview.action'), cell: ({ attributes }) => <EventName event={attributes} /> },
                 { title: t('admin.overview.target'), cell: ({ attributes }) => <Target action={attributes} /> },
                 { title: t('admin.overview.actor'), cell: ({ attributes }) => <Actor action={attributes} /> },
                 { title: t('admin.overview.time'), cell: ({ attributes }) => <Time at={attributes.created_at} /> },
@@ -154,5 +155,5 @@ function Actor({ action: { actor } }: { action: AuditEvent }): VNode {
 
 function Target({ action: { username, target } }: { action: AuditEvent }): VNode {
   if (username !== null) return <bdi>{username}</bdi>;
-  return target === null ? <span>–</span> : <bdi>{`${target.type} ${target.id}`}</bdi>;
+  return target === null ? <span>–</span> : <EventTarget target={target} />;
 }

@@ -4,6 +4,7 @@ import { withParameters } from '../../api/admin-client.ts';
 import type { AuditEvent, List } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
 import { DataTable } from '../../components/data-table.tsx';
+import { EventClient, EventName } from '../../components/event-name.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { Time } from '../../components/time.tsx';
@@ -33,8 +34,11 @@ export function UserActivity({ id }: { id: string }): VNode {
               columns={[
                 {
                   title: t('admin.user.event'),
-                  cell: ({ attributes: { kind, operation } }) => (
-                    <code dir="ltr">{operation === null ? kind : `${kind}: ${operation}`}</code>
+                  cell: ({ attributes }) => (
+                    <span>
+                      <EventName event={attributes} />{' '}
+                      {attributes.client_id !== null && <EventClient event={attributes} />}
+                    </span>
                   ),
                 },
                 { title: t('admin.user.time'), cell: ({ attributes }) => <Time at={attributes.created_at} /> },
