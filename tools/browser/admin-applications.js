@@ -12,6 +12,9 @@ export async function administerApplications(checks, how) {
   await checks.that('a problem is shown at its field, and nothing that was typed is lost', () => keepInput(how));
   await checks.that('a lost network keeps the edit, and it can be repeated', () => loseNetwork(how));
   await checks.that('of two administrators, the second sees what the first changed', () => conflict(how));
+  await checks.that('an application is limited to a group, and others read that they may not use it', () =>
+    limitToGroup(how),
+  );
   await checks.that('a secret is rotated, the application disabled and deleted', () => rotateAndDelete(how));
   await checks.that('names of applications are text, whatever they contain', () => showHostileNames(how));
   for (const locale of examinedLocales(how)) {
@@ -157,6 +160,57 @@ async function conflict(how) {
   } finally {
     await other.context.close();
   }
+}
+
+async function limitToGroup(how) {
+  const { latchkey } = how;
+  const setGroups = (groups) =>
+    latchkey.sql('update users set groups = $1::text[] where username = $2', [groups, 'nadia']);
+  await inArea(how, 'applications', async (page) => {
+    await add(page, how, 'Logbook');
+    const [, id] = /applications\/(\w+)/.exec(page.url()) ?? [];
+    const field = page.getByLabel('Allowed groups');
+    await field.fill('captains\n\n captains ');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('status').filter({ hasText: 'Changes saved.' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Save changes' }).waitFor();
+    assert.equal(await field.inputValue(), 'captains');
+
+    const request = new URL(`${latchkey.base}authorize`);
+    for (const [name, value] of Object.entries({
+      client_id: id,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      state: 'logbook',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    })) {
+      request.searchParams.set(name, value);
+    }
+    await page.goto(String(request));
+    await page.getByRole('heading', { level: 1, name: 'You do not have access to Logbook' }).waitFor();
+    await page.getByText('Your account is not in a group that may use this app.').waitFor();
+    await page.getByText('If you need access, contact').waitFor();
+    await examine(how, page, 'application-no-access');
+
+    await setGroups(['captains']);
+    try {
+      await page.goto(String(request));
+      await page.locator('form button[type=submit]').first().waitFor();
+      assert.equal(await page.getByText('You do not have access').count(), 0);
+    } finally {
+      await setGroups([]);
+    }
+    await page.goto(`${latchkey.base}admin/applications/${id}`);
+    await field.fill('');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('status').filter({ hasText: 'Changes saved.' }).waitFor();
+    await page.goto(String(request));
+    await page.locator('form button[type=submit]').first().waitFor();
+    assert.equal(await page.getByText('You do not have access').count(), 0);
+  });
 }
 
 async function rotateAndDelete(how) {

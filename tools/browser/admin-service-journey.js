@@ -24,8 +24,8 @@ async function fill(latchkey) {
        from generate_series(1, 70) n, users u where u.username = 'crew-9'`,
   );
   await latchkey.sql(
-    `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, user_agent)
-     select gen_random_uuid(), u.id, sha256(u.username::bytea), now(), now(), 'Firefox of ' || u.username
+    `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_ip, user_agent)
+     select gen_random_uuid(), u.id, sha256(u.username::bytea), now(), now(), '192.0.2.7', 'Firefox of ' || u.username
        from users u where u.username like 'crew-1%'`,
   );
   // No process takes jobs of a queue that it does not know.
@@ -50,6 +50,7 @@ async function readAudit(how) {
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForURL(/user=[0-9A-Z]{26}.*kind=login/);
     await rows(page).nth(49).waitFor();
+    await rows(page).filter({ hasText: 'Signed in' }).first().waitFor();
     await page.getByRole('link', { name: 'Older' }).click();
     await rows(page).nth(20).waitFor({ state: 'detached' });
     assert.equal(await rows(page).count(), 20);
@@ -99,6 +100,10 @@ async function endSessions(how) {
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForURL(/user=.*tab=browsers/);
     await rows(page).nth(1).waitFor({ state: 'detached' });
+    await page.getByLabel('IP address').fill('192.0.2.0/24');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForURL(/address=192\.0\.2\.0%2F24/);
+    await rows(page).first().waitFor();
     await page.getByRole('button', { name: 'End session: crew-10' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
     await page.getByRole('status').filter({ hasText: 'The session of crew-10 has ended.' }).waitFor();

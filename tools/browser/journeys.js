@@ -6,6 +6,7 @@ import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
 import { administerApplications } from './admin-applications.js';
 import { administer } from './admin-area-journey.js';
+import { keepEdits } from './admin-drafts.js';
 import { manageGroups } from './admin-groups-journey.js';
 import { administerInvitations } from './admin-invitations.js';
 import {
@@ -110,6 +111,7 @@ export async function checkAdminApplications(checks, { folder, relyingParty, ...
   const latchkey = await Latchkey.start(folder, 'applications', settings(relyingParty.callback));
   try {
     await administerApplications(checks, { ...place, latchkey });
+    await keepEdits(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
   }
