@@ -138,6 +138,16 @@ export function UserActions({
   const close = () => setOpen(undefined);
   const isUsable = user.deactivated_at === null && user.locked_at === null;
   const hasFactors = details !== undefined && (details.authenticator_app !== null || details.recovery_codes.total > 0);
+  const actions = confirmedActions({ user, hasFactors });
+  const button = (action: Confirmed) => (
+    <Button
+      key={action.button}
+      kind={action.isIrreversible === true ? 'danger' : 'secondary'}
+      onClick={() => setOpen(action)}
+    >
+      {t(action.button)}
+    </Button>
+  );
   return (
     <section class="actions" aria-label={t('admin.user.actions')}>
       {isUsable && (
@@ -150,16 +160,9 @@ export function UserActions({
           {t('admin.user.set_password')}
         </Button>
       )}
-      {confirmedActions({ user, hasFactors }).map((action) => (
-        <Button
-          key={action.button}
-          kind={action.isIrreversible === true ? 'danger' : 'secondary'}
-          onClick={() => setOpen(action)}
-        >
-          {t(action.button)}
-        </Button>
-      ))}
+      {actions.filter(({ isIrreversible }) => isIrreversible !== true).map(button)}
       <ExportButton id={id} username={user.username} />
+      {actions.filter(({ isIrreversible }) => isIrreversible === true).map(button)}
       {open === 'link' && <RecoveryLinkDialog id={id} user={user} onClose={close} />}
       {open === 'password' && <SetPassword {...shown} onClose={close} />}
       {typeof open === 'object' && <ConfirmAction {...shown} action={open} onClose={close} />}
