@@ -5,6 +5,7 @@ const overview = () => import('./pages/overview/pages.ts');
 const applications = () => import('./pages/applications/pages.ts');
 const invitations = () => import('./pages/invitations/pages.ts');
 const groups = () => import('./pages/groups/pages.ts');
+const providers = () => import('./pages/providers/pages.ts');
 const users = () => import('./pages/users/pages.ts');
 const sessions = () => import('./pages/sessions/pages.ts');
 const audit = () => import('./pages/audit/pages.ts');
@@ -23,6 +24,8 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'invitations/:id', page: lazyPage(async () => (await invitations()).InvitationView) },
   { path: 'groups', page: lazyPage(async () => (await groups()).Groups) },
   { path: 'groups/:id', page: lazyPage(async () => (await groups()).GroupView) },
+  { path: 'providers', page: lazyPage(async () => (await providers()).Providers) },
+  { path: 'providers/:id', page: lazyPage(async () => (await providers()).ProviderView) },
   { path: 'sessions', page: lazyPage(async () => (await sessions()).Sessions) },
   { path: 'audit', page: lazyPage(async () => (await audit()).Audit) },
   { path: 'audit/:id', page: lazyPage(async () => (await audit()).AuditEventView) },

@@ -10,6 +10,7 @@ const PAGES: readonly { readonly path: string; readonly title: AdminKey }[] = [
   { path: 'applications', title: 'admin.apps.title' },
   { path: 'groups', title: 'admin.groups.title' },
   { path: 'invitations', title: 'admin.invitations.title' },
+  { path: 'providers', title: 'admin.providers.title' },
   { path: 'sessions', title: 'admin.sessions.title' },
   { path: 'audit', title: 'admin.audit.title' },
   { path: 'jobs', title: 'admin.jobs.title' },

@@ -1,0 +1,2 @@
+export { ProviderView } from './provider.page.tsx';
+export { Providers } from './providers.page.tsx';
