@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import type { Finding } from '#domain/health/finding.ts';
 import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
@@ -14,7 +15,6 @@ import { selfSigned } from '#test/support/self-signed.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
-import type { Finding } from './doctor/finding.ts';
 import { runCommand } from './run-command.test-support.ts';
 
 const ENCRYPTION = 'cd'.repeat(32);

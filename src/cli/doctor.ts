@@ -6,8 +6,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from '#app/service/foundation.ts';
 import { configSources } from '#app/service/process-context.ts';
+import { sweeps } from '#app/sweeps.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
+import { type AddressCheckDeps, checkAddresses, checkPublishedKeys } from '#domain/health/address-checks.ts';
+import { askOverHttp } from '#domain/health/ask.ts';
+import { checkDatabase } from '#domain/health/database-checks.ts';
+import { type Finding, fail, findingsText, skip } from '#domain/health/finding.ts';
+import { checkHomeserver } from '#domain/health/homeserver-checks.ts';
+import { checkMail, checkProviders } from '#domain/health/peer-checks.ts';
+import { checkCertificates } from '#domain/health/tls-checks.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -16,14 +24,7 @@ import { migrationStatus } from '#platform/postgres/migrator/migrate.ts';
 import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { type AddressCheckDeps, checkAddresses, checkPublishedKeys } from './doctor/address-checks.ts';
-import { askOverHttp } from './doctor/ask.ts';
-import { checkDatabase } from './doctor/database-checks.ts';
-import { type Finding, fail, findingsText, skip } from './doctor/finding.ts';
-import { checkHomeserver } from './doctor/homeserver-checks.ts';
-import { checkMail, checkProviders } from './doctor/peer-checks.ts';
 import { checkConfiguration } from './doctor/settings-checks.ts';
-import { checkCertificates } from './doctor/tls-checks.ts';
 
 /** One attempt takes up to three seconds. The command does not wait for a server that is still starting. */
 const CONNECT_SECONDS = 0;
@@ -88,7 +89,15 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
     });
     closers.push(() => database.close());
     const keyRing = config.secrets.encryption === undefined ? undefined : keyRingOf(config);
-    return await checkDatabase({ config, database, pending: pending.map(nameOf), keyRing, clusterDirectory, now });
+    return await checkDatabase({
+      config,
+      database,
+      cleanUpQueues: sweeps.map(({ name }) => name),
+      pending: pending.map(nameOf),
+      keyRing,
+      clusterDirectory,
+      now,
+    });
   } catch (error) {
     if (!(error instanceof ExitError)) throw error;
     return [fail('database', error.message, 'See docs/guides/postgresql.md for how to set up the database')];

@@ -15,6 +15,7 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
 import { ClientKeys } from '#domain/clients/client-keys.ts';
 import { Subjects } from '#domain/clients/subjects.ts';
+import type { Deployment } from '#domain/health/read-health.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { PublishedKeys } from '#domain/keys/published-keys.ts';
@@ -71,16 +72,26 @@ export interface Resources {
   readonly policyModule?: PolicyModule | undefined;
   /** Version of Latchkey. */
   readonly version: string;
+  /** What the checks of the deployment need to know about this program. */
+  readonly deployment: Deployment;
 }
 
 /** What all features share, grouped by subject where several members belong together. */
 export interface Core
   extends Omit<
     Resources,
-    'configuration' | 'estimator' | 'lag' | 'metricsPage' | 'policyModule' | 'processName' | 'tracing' | 'version'
+    | 'configuration'
+    | 'deployment'
+    | 'estimator'
+    | 'lag'
+    | 'metricsPage'
+    | 'policyModule'
+    | 'processName'
+    | 'tracing'
+    | 'version'
   > {
   /** What only the operation of this process needs. */
-  readonly process: Pick<Resources, 'configuration' | 'lag' | 'metricsPage' | 'tracing' | 'version'> & {
+  readonly process: Pick<Resources, 'configuration' | 'deployment' | 'lag' | 'metricsPage' | 'tracing' | 'version'> & {
     readonly name: string;
   };
   readonly clients: ClientDirectory;
@@ -119,8 +130,18 @@ export interface Core
 
 /** @param before the core that a reload replaces; its unwritten activity is kept */
 export function createCore(resources: Resources, before?: Pick<Core, 'activity'>): Core {
-  const { configuration, estimator, lag, metricsPage, policyModule, processName, tracing, version, ...shared } =
-    resources;
+  const {
+    configuration,
+    deployment,
+    estimator,
+    lag,
+    metricsPage,
+    policyModule,
+    processName,
+    tracing,
+    version,
+    ...shared
+  } = resources;
   const { config, database, clock, log, keyRing, hasher } = shared;
   const { resources: resourceServers } = config.oauth;
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
@@ -133,7 +154,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const activity = before?.activity ?? new ActivityBuffer(database, log);
   return {
     ...shared,
-    process: { configuration, lag, metricsPage, name: processName, tracing, version },
+    process: { configuration, deployment, lag, metricsPage, name: processName, tracing, version },
     clients: new ClientDirectory(database, keyRing, clock),
     clientAuthentication: {
       failures: new ClientFailures({

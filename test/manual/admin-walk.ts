@@ -77,6 +77,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   });
   await admin.delete(`upstream-oauth-links/${link.data?.id}`);
   await admin.post(`upstream-oauth-providers/${walk.providerId}/check`);
+  await admin.get('health-findings');
   await admin.get(
     `personal-sessions?filter[owner_user]=${user}&filter[owner_client]=${walk.clientId}&filter[actor_user]=${user}`,
   );

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { BUNDLED_PAGE_TEMPLATE } from '#config/page-template.ts';
-import { CHECKS } from '../../src/cli/doctor/finding.ts';
+import { CHECKS } from '#domain/health/finding.ts';
 import { parseRequestLine, REQUEST_LINE } from '../support/log-expression.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { allPages, type Page, readPage } from './pages.ts';

@@ -1,5 +1,7 @@
 /** The application as `serve` builds it, with a database and configuration from the test. */
+
 import { type App, buildApp } from '#app/app.ts';
+import { sweeps } from '#app/sweeps.ts';
 import { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
@@ -92,6 +94,11 @@ export async function startApp({ assets, ...options }: AppOptions): Promise<Runn
     version: '0.0.0',
     processName: 'test:1',
     configuration: { loaded: { config, environment: {}, files: [], tree: NOTHING_SET }, restart: [], readAt: 0 },
+    deployment: {
+      cleanUpQueues: sweeps.map(({ name }) => name),
+      settings: { warnings: [], fileWarnings: [], deprecations: [], files: [] },
+      listFileProblems: async () => ({ warnings: [], errors: [] }),
+    },
     secretKeys: await openSecretKeys(options),
     outbound: new OutboundHttp({ ...options.config.outbound, clock: options.clock, log: options.log }),
     ...options,

@@ -3,7 +3,9 @@
  * (operations 8.6). The database, the listeners and unwritten activity are kept.
  */
 import { mountFeatures } from '#app/app.ts';
+import { listPermissionProblems } from '#app/data-directory/data-directory.ts';
 import { createJobWorkers } from '#app/jobs.ts';
+import { sweeps } from '#app/sweeps.ts';
 import type { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
@@ -14,6 +16,7 @@ import { rootKeyChecks } from '#domain/keys/server-state.ts';
 import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { describeError } from '#platform/base/log.ts';
+import { processAccount } from '#platform/base/ownership.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
@@ -81,6 +84,11 @@ export async function openCore(kept: Kept, settings: Settings, before?: Core): P
           ? openHasher(config, log, environment)
           : before.hasher.withSchemes(hasherOptions(config, log, environment)),
       outbound: new OutboundHttp({ ...config.outbound, clock, log }),
+      deployment: {
+        cleanUpQueues: sweeps.map(({ name }) => name),
+        settings: loaded,
+        listFileProblems: () => listPermissionProblems(config.dataDir, processAccount()),
+      },
     },
     before,
   );

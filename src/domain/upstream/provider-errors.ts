@@ -10,7 +10,7 @@ const ENTRY = 'Compare the entry in upstream_oauth2.providers with the documenta
 
 /** What each error means, and what to do about it. */
 const ERRORS = {
-  discovery_unreachable: ['discovery', 'There was no connection to the discovery URL.', `Check the issuer. ${NETWORK}`],
+  discovery_unreachable: ['discovery', 'The connection to the discovery URL failed.', `Check the issuer. ${NETWORK}`],
   discovery_timeout: [
     'discovery',
     'The discovery URL did not respond in time.',
@@ -36,7 +36,7 @@ const ERRORS = {
     'The provider publishes no usable key, or no URL of its keys.',
     `${ENTRY}. Set jwks_uri if the discovery document has none.`,
   ],
-  keys_unreachable: ['keys', 'There was no connection to the URL of the keys.', `Check jwks_uri. ${NETWORK}`],
+  keys_unreachable: ['keys', 'The connection to the URL of the keys failed.', `Check jwks_uri. ${NETWORK}`],
   keys_timeout: [
     'keys',
     'The URL of the keys did not respond in time.',

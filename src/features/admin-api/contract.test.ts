@@ -558,7 +558,7 @@ describe('the OpenAPI document (operations 4.13)', () => {
   });
 });
 
-const OPERATION_IDS = `siteConfig version getEffectiveConfiguration listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
+const OPERATION_IDS = `siteConfig version getEffectiveConfiguration listHealthFindings listUsers createUser getUser getUserDetails exportUserData createRecoveryLink
   bulkUsers bulkFinishSessions getUserByUsername setUserPassword userSetAdmin
   userRemoveSecondFactors removeUserPasskey
   lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims

@@ -7,6 +7,7 @@ import { clientPresetOperations } from './operations/client-presets.ts';
 import { clientOperations } from './operations/clients.ts';
 import { configurationOperations } from './operations/configuration.ts';
 import { groupOperations } from './operations/groups.ts';
+import { healthOperations } from './operations/health.ts';
 import { jobOperations } from './operations/jobs.ts';
 import { personalSessionOperations } from './operations/personal-sessions.ts';
 import { policyDataOperations } from './operations/policy-data.ts';
@@ -49,6 +50,7 @@ export const TAGS = {
 export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...configurationOperations,
+  ...healthOperations,
   ...userOperations,
   ...userDetailOperations,
   ...userPasskeyOperations,

@@ -6,6 +6,8 @@ export type CalledServer =
   | 'captcha'
   /** OAuth clients: their keys, logos and logout URLs. */
   | 'clients'
+  /** What administrators see about the deployment. */
+  | 'health_check'
   | 'homeserver'
   | 'otlp'
   | 'sentry'

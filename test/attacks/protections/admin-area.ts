@@ -145,6 +145,19 @@ export const ADMIN_AREA: readonly Protection[] = [
     testName: 'requests nothing of a provider that is disabled, absent or without documents (S-195)',
   },
   {
+    name: 'health-kept',
+    what: 'administrators who reload the start page do not multiply the requests to other servers',
+    attack: 195,
+    removals: [
+      {
+        text: 'if (known !== undefined && Math.abs(at - known.at) < forMs)',
+        instead: 'if (known !== undefined && at < 0)',
+      },
+    ],
+    test: 'src/features/admin-api/health-findings.test.ts',
+    testName: 'checks again only after a minute (S-195)',
+  },
+  {
     name: 'builtin-name',
     what: 'no registered client has the name of the admin area',
     attack: 196,

@@ -470,6 +470,19 @@ export interface Bodies {
       }[];
     };
   };
+  readonly listHealthFindings: {
+    readonly data: {
+      readonly checked_at: string;
+      readonly findings: readonly {
+        readonly code: 'config' | 'secrets.files' | 'listener.resources' | 'database' | 'embedded' | 'secrets.encryption' | 'instances' | 'queue' | 'cleanup' | 'passwords.schemes' | 'usernames' | 'access' | 'client_ip' | 'public_base' | 'issuer' | 'listener.self' | 'secrets.keys' | 'email' | 'homeserver' | 'homeserver.wellknown' | 'homeserver.versions' | 'homeserver.whoami' | 'homeserver.secret' | 'compat.login' | 'upstream' | 'tls';
+        readonly subject: string | null;
+        readonly severity: 'error' | 'warning' | 'ok' | 'skipped';
+        readonly message: string;
+        readonly remedy: string | null;
+        readonly documentation: string;
+      }[];
+    };
+  };
   readonly killUserSessions: {
     readonly meta: {
       readonly browser: number;

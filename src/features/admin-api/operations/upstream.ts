@@ -82,7 +82,7 @@ const PROVIDER: Resource<UpstreamProviderRecord> = {
     state: z
       .enum(STATES)
       .describe(
-        '`working`: what was done last succeeded. `failing`: see `last_error`. `unknown`: not used yet. `disabled`: by ' +
+        '`working`: the last requests succeeded. `failing`: see `last_error`. `unknown`: not used yet. `disabled`: by ' +
           'the configuration. `removed`: no longer configured, but its identities are kept.',
       ),
     linked_users: z

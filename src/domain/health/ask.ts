@@ -1,9 +1,12 @@
 import { isObject } from '#platform/base/objects.ts';
 import type { Secret } from '#platform/base/secret.ts';
-import { exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+import { exchange, type FailureReason, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 
 const CONNECT_MS = 5_000;
 const TOTAL_MS = 10_000;
+/** An administrator is waiting. */
+const SERVICE_TOTAL_MS = 3_000;
 
 /** A response, or the reason for its absence, worded for operators. Contains no text of the remote side. */
 export type Requested =
@@ -20,7 +23,7 @@ export type Requested =
 /** Sends a GET request without following redirects. */
 export type Ask = (url: URL, bearer?: Secret) => Promise<Requested>;
 
-/** @param version of this program */
+/** From outside of the service. @param version of this program */
 export function askOverHttp(version: string): Ask {
   return async (url, bearer) => {
     try {
@@ -46,16 +49,45 @@ export function askOverHttp(version: string): Ask {
   };
 }
 
-const REASONS: Readonly<Partial<Record<OutboundFailure['reason'], string>>> = {
-  timeout: `no response within ${TOTAL_MS / 1000} seconds`,
-  redirect: 'a redirect',
-  'too-large': 'a response that is too large',
-  encoding: 'a response that cannot be decoded',
-};
+/**
+ * From the running service, with its limits on requests to other servers.
+ * @param deadline when all requests have ended, on the `performance.now` clock
+ */
+export function askFromService(outbound: Pick<OutboundHttp, 'call'>, deadline: number): Ask {
+  return async (url, bearer) => {
+    const called = await outbound.call(url.href, {
+      server: 'health_check',
+      method: 'GET',
+      headers: {
+        accept: 'application/json',
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer.reveal()}` }),
+      },
+      totalMs: Math.max(1, Math.min(SERVICE_TOTAL_MS, Math.ceil(deadline - performance.now()))),
+    });
+    if (!called.ok) return { ok: false, reason: reasonText(called.reason, SERVICE_TOTAL_MS) };
+    // This machine may have sent the response itself, so its clock proves nothing.
+    return { ok: true, status: called.status, sentAt: undefined, members: membersOf(called.body) };
+  };
+}
 
 function reasonOf({ reason, cause }: OutboundFailure): string {
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return REASONS[reason] ?? `no connection${code}`;
+  return reasonText(reason, TOTAL_MS) + code;
+}
+
+function reasonText(reason: FailureReason, totalMs: number): string {
+  switch (reason) {
+    case 'timeout':
+      return `no response within ${totalMs / 1000} seconds`;
+    case 'redirect':
+      return 'a redirect';
+    case 'too-large':
+      return 'a response that is too large';
+    case 'encoding':
+      return 'a response that cannot be decoded';
+    default:
+      return 'no connection';
+  }
 }
 
 function membersOf(body: Buffer): ReadonlyMap<string, unknown> | undefined {

@@ -1,4 +1,4 @@
-/** Results of `latchkey doctor` checks, and how they are printed. */
+/** Results of the checks of a deployment, and how `latchkey doctor` prints them. */
 
 export type Status = 'ok' | 'warn' | 'fail' | 'skip';
 
@@ -34,6 +34,57 @@ export const CHECKS = [
 ] as const;
 
 export type CheckName = (typeof CHECKS)[number] | `upstream.${string}` | `tls.${string}`;
+
+/** Name of a check without the provider or listener. */
+export type CheckCode = (typeof CHECKS)[number] | 'upstream' | 'tls';
+
+const GUIDES: Readonly<Record<CheckCode, string>> = {
+  config: 'docs/reference/configuration.md',
+  'secrets.files': 'docs/guides/keys.md',
+  'listener.resources': 'docs/guides/operate.md',
+  database: 'docs/guides/postgresql.md',
+  embedded: 'docs/guides/postgresql.md',
+  'secrets.encryption': 'docs/guides/keys.md',
+  instances: 'docs/guides/scale-out.md',
+  queue: 'docs/guides/operate.md',
+  cleanup: 'docs/guides/operate.md',
+  'passwords.schemes': 'docs/guides/accounts.md',
+  usernames: 'docs/guides/accounts.md',
+  access: 'docs/guides/clients.md',
+  client_ip: 'docs/guides/reverse-proxy.md',
+  public_base: 'docs/guides/reverse-proxy.md',
+  issuer: 'docs/guides/reverse-proxy.md',
+  'listener.self': 'docs/guides/operate.md',
+  'secrets.keys': 'docs/guides/keys.md',
+  email: 'docs/guides/mail.md',
+  homeserver: 'docs/guides/homeserver.md',
+  'homeserver.wellknown': 'docs/guides/homeserver.md',
+  'homeserver.versions': 'docs/guides/homeserver.md',
+  'homeserver.whoami': 'docs/guides/homeserver.md',
+  'homeserver.secret': 'docs/guides/homeserver.md',
+  'compat.login': 'docs/guides/homeserver.md',
+  upstream: 'docs/guides/upstream-providers.md',
+  tls: 'docs/guides/tls.md',
+};
+
+/** Returns the stable code of a check, what it is about if there are several, and its page in the manual. */
+export function describeCheck(name: CheckName): {
+  readonly code: CheckCode;
+  readonly subject: string | undefined;
+  readonly guide: string;
+} {
+  const { code, subject } = partsOf(name);
+  return { code, subject, guide: GUIDES[code] };
+}
+
+function partsOf(name: CheckName): { readonly code: CheckCode; readonly subject: string | undefined } {
+  const known = CHECKS.find((check) => check === name);
+  if (known !== undefined) return { code: known, subject: undefined };
+  const code = name.startsWith('upstream.') ? 'upstream' : 'tls';
+  return { code, subject: name.slice(code.length + 1) };
+}
+
+export const CHECK_CODES: readonly CheckCode[] = [...CHECKS, 'upstream', 'tls'];
 
 export interface Finding {
   readonly name: CheckName;

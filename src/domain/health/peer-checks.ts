@@ -1,20 +1,22 @@
-/** Checks mail and sign-in providers (operations 3.8). Sends no mail. */
+/** Checks mail and sign-in providers (operations 3.8). Sends no email. */
 import type { Config } from '#config/config.ts';
+import { findProviderStates } from '#domain/upstream/find-provider-states.ts';
+import { lastErrorOf } from '#domain/upstream/provider-errors.ts';
 import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
 import { asksForIdToken, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { type ProviderMetadata, readProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
 import type { Ask } from './ask.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const MAIL_LIMIT_MS = 30_000;
 
-export async function checkMail({
-  account,
-  email,
-  passwords,
-}: Pick<Config, 'account' | 'email' | 'passwords'>): Promise<Finding> {
+export async function checkMail(
+  { account, email, passwords }: Pick<Config, 'account' | 'email' | 'passwords'>,
+  limitMs = MAIL_LIMIT_MS,
+): Promise<Finding> {
   const name = 'email';
   const transport = openTransport(email.transport, systemClock);
   if (transport === undefined) {
@@ -29,7 +31,7 @@ export async function checkMail({
       'Set email.transport (docs/guides/mail.md), or disable the features that require email',
     );
   }
-  const reason = await transport.test(AbortSignal.timeout(MAIL_LIMIT_MS));
+  const reason = await transport.test(AbortSignal.timeout(limitMs));
   if (reason === undefined) return ok(name, `the mail transport accepts emails (${email.transport.kind})`);
   return fail(
     name,
@@ -78,4 +80,27 @@ async function discover(provider: UpstreamProvider, ask: Ask): Promise<Discovere
   const document = requested.members === undefined ? undefined : Object.fromEntries(requested.members);
   const outcome = readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
   return outcome.ok ? outcome : { ok: false, problem: `${address} cannot be used: ${outcome.problem}` };
+}
+
+/** Checks sign-in providers by what the service noted when it used them, without a request. */
+export async function checkProviderStates(
+  { providers }: Pick<Config['upstreamOauth2'], 'providers'>,
+  database: Queryable,
+  now: number,
+): Promise<readonly Finding[]> {
+  const enabled = providers.filter(({ isEnabled }) => isEnabled);
+  if (enabled.length === 0) return [];
+  const times = await findProviderStates(
+    database,
+    enabled.map(({ id }) => id),
+  );
+  return enabled.map(({ id, name: shown }) => {
+    const name = `upstream.${id}` as const;
+    const known = times.get(id);
+    const error = known === undefined ? undefined : lastErrorOf(known, now);
+    if (error?.isCurrent === true) return fail(name, `${shown}: ${error.message}`, error.remedy);
+    const isUsed =
+      known !== undefined && (known.metadata_fetched_at ?? known.keys_fetched_at ?? known.last_success_at) !== null;
+    return isUsed ? ok(name, `${shown} works`) : skip(name, `${shown} has not been used yet`);
+  });
 }

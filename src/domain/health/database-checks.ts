@@ -1,6 +1,5 @@
 /** Checks the database and its content (operations 3.8). Read-only. */
 import { statfs } from 'node:fs/promises';
-import { sweeps } from '#app/sweeps.ts';
 import type { Config } from '#config/config.ts';
 import { listIdentifierUsernames } from '#domain/accounts/find-user.ts';
 import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
@@ -37,6 +36,8 @@ export interface DatabaseCheckDeps {
     readonly http: Pick<Config['http'], 'publicBase' | 'trustedProxies' | 'clientIpHeader'>;
   };
   readonly database: Queryable;
+  /** Names of the queues of the cleanup jobs. */
+  readonly cleanUpQueues: readonly string[];
   /** Names of pending migrations. */
   readonly pending: readonly string[];
   /** Undefined: no root key is configured or has been generated yet. */
@@ -46,7 +47,13 @@ export interface DatabaseCheckDeps {
   readonly now: number;
 }
 
-export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly Finding[]> {
+type StoredCheckDeps = Pick<DatabaseCheckDeps, 'config' | 'database'>;
+
+/** @param stored checks what is stored, which reads whole tables */
+export async function checkDatabase(
+  deps: DatabaseCheckDeps,
+  stored: () => Promise<readonly Finding[]> = () => checkStored(deps),
+): Promise<readonly Finding[]> {
   const settings = await readServerSettings(deps.database);
   const about = [checkServer(deps, settings), ...(await checkEmbedded(deps, settings))];
   // Queries of this version need its migrations.
@@ -57,11 +64,14 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
     await checkEncryption(deps),
     ...(await checkProcesses(deps)),
     await checkCleanUp(deps),
-    await checkSchemes(deps),
-    await checkUsernames(deps),
-    await checkAccess(deps),
+    ...(await stored()),
     await checkClientAddresses(deps),
   ];
+}
+
+/** Checks stored passwords, usernames and clients. Reads whole tables. */
+export async function checkStored(deps: StoredCheckDeps): Promise<readonly Finding[]> {
+  return [await checkSchemes(deps), await checkUsernames(deps), await checkAccess(deps)];
 }
 
 async function checkImport({ database }: DatabaseCheckDeps): Promise<readonly Finding[]> {
@@ -172,10 +182,9 @@ async function checkQueue({ database, now }: DatabaseCheckDeps, processes: reado
 }
 
 /** Checks that the cleanup jobs run, so that expired rows are deleted in time. */
-async function checkCleanUp({ database, now }: DatabaseCheckDeps): Promise<Finding> {
+async function checkCleanUp({ cleanUpQueues, database, now }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'cleanup';
-  const queues = sweeps.map((sweep) => sweep.name);
-  const late = await listOverdueQueues(database, queues, new Date(now - DAY_MS));
+  const late = await listOverdueQueues(database, cleanUpQueues, new Date(now - DAY_MS));
   if (late.length === 0) return ok(name, 'expired data is deleted on schedule');
   return warn(
     name,
@@ -184,7 +193,7 @@ async function checkCleanUp({ database, now }: DatabaseCheckDeps): Promise<Findi
   );
 }
 
-async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Finding> {
+async function checkSchemes({ config, database }: StoredCheckDeps): Promise<Finding> {
   const name = 'passwords.schemes';
   const configured = new Set(config.passwords.schemes.map(({ version }) => version));
   const unknown = (await listStoredSchemes(database)).filter((version) => !configured.has(version));
@@ -197,7 +206,7 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
 }
 
 /** Finds accounts with usernames that are no longer allowed. */
-async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<Finding> {
+async function checkUsernames({ config, database }: StoredCheckDeps): Promise<Finding> {
   const name = 'usernames';
   const found = await listIdentifierUsernames(database, SHOWN_USERNAMES + 1);
   if (found.length === 0) return ok(name, 'no username looks like an identifier');
@@ -210,7 +219,7 @@ async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<
 }
 
 /** Finds clients that no user can use. */
-async function checkAccess({ database }: DatabaseCheckDeps): Promise<Finding> {
+async function checkAccess({ database }: StoredCheckDeps): Promise<Finding> {
   const name = 'access';
   const found = await listUnusableClients(database, SHOWN_CLIENTS + 1);
   if (found.length === 0) return ok(name, 'every client that is limited to groups has users');
