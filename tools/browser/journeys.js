@@ -9,6 +9,7 @@ import { administer } from './admin-area-journey.js';
 import { keepEdits } from './admin-drafts.js';
 import { manageGroups } from './admin-groups-journey.js';
 import { administerInvitations } from './admin-invitations.js';
+import { watchedSettings, watchProviders } from './admin-providers-journey.js';
 import {
   callByKeyboard,
   callFromReference,
@@ -114,6 +115,18 @@ export async function checkAdminApplications(checks, { folder, relyingParty, ...
     await keepEdits(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
+  }
+}
+
+/** Watches sign-in providers and the deployment in the browser. */
+export async function checkAdminProviders(checks, { folder, relyingParty, ...place }) {
+  const upstream = await UpstreamProvider.start();
+  const latchkey = await Latchkey.start(folder, 'providers', watchedSettings(relyingParty.callback, upstream));
+  try {
+    await watchProviders(checks, { ...place, latchkey });
+  } finally {
+    await latchkey.stop();
+    await upstream.stop();
   }
 }
 

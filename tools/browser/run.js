@@ -13,6 +13,7 @@ import {
   checkAdminApplications,
   checkAdminArea,
   checkAdminInvitations,
+  checkAdminProviders,
   checkApiReference,
   checkChatAccountJourney,
   checkEmailRegistration,
@@ -49,6 +50,7 @@ const JOURNEYS = [
   { name: 'admin area', flag: '--admin-area', check: checkAdminArea },
   { name: 'applications', flag: '--admin-area', check: checkAdminApplications },
   { name: 'invitations', flag: '--admin-area', check: checkAdminInvitations },
+  { name: 'providers', flag: '--providers', check: checkAdminProviders },
   { name: 'unprompted registration', flag: '--mails', check: checkUnpromptedRegistration },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
   { name: 'passkeys', flag: '--passkeys', check: checkPasskeys },
@@ -60,7 +62,7 @@ const JOURNEYS = [
 /**
  * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
  * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
- * `--admin-area`: the admin area; `--passkeys`: passkeys; `--paint`: time until pages of the account area show content;
+ * `--admin-area`: the admin area; `--providers`: its pages of sign-in providers; `--passkeys`: passkeys; `--paint`: time until pages of the account area show content;
  * `--images`: the screenshots of the guides; a word: only pages whose names contain it.
  */
 const [only] = process.argv.slice(2);

@@ -67,3 +67,6 @@ export type AuditEvent = Attributes['listAuditEvents'];
 export type StatisticsOverview = Bodies['getStatisticsOverview'];
 export type StatisticsSeries = Bodies['getStatisticsSeries'];
 export type Job = Attributes['listJobs'];
+
+/** The response of `health-findings`. */
+export type HealthFindings = Bodies['listHealthFindings'];

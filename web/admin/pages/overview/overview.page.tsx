@@ -9,6 +9,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/time.tsx';
 import { useTexts } from '../../i18n/translations.ts';
 import { Activity } from './activity.tsx';
+import { Health } from './health.tsx';
 
 const OVERVIEWS = new Responses<StatisticsOverview>();
 
@@ -28,6 +29,7 @@ export function Overview(): VNode {
           </>
         )}
       </Loaded>
+      <Health />
       <Actions />
     </>
   );
