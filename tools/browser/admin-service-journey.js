@@ -66,7 +66,7 @@ async function readAudit(how) {
     assert.match(lines[1], /"'=HYPERLINK/);
     await page.getByRole('status').filter({ hasText: 'Exported as audit-events-' }).waitFor();
     await page.goto(`${how.latchkey.base}admin/audit?kind=admin_action`);
-    await page.getByText('exportAuditEvents').first().waitFor();
+    await page.getByText('Audit events exported').first().waitFor();
     await rows(page).first().locator('a').first().click();
     await page.getByRole('heading', { level: 1, name: 'Event' }).waitFor();
     await page.getByText('exportAuditEvents').waitFor();

@@ -8,7 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { until } from '#test/support/route-server.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
-import { KINDS } from '../../../web/admin/pages/audit/kinds.ts';
+import { KINDS, operationText } from '../../../web/admin/pages/audit/kinds.ts';
 import {
   ABSENT,
   CLIENT,
@@ -16,6 +16,7 @@ import {
   startAdministeredService,
   type TestUser,
 } from './administered-service.test-support.ts';
+import { OPERATIONS } from './operations.ts';
 
 let admin: AdminClient;
 let user: TestUser;
@@ -284,6 +285,11 @@ describe('bad input', () => {
     expect((await admin.get(`audit-events/${ABSENT}`)).status).toBe(404);
     expect((await admin.get('audit-events/x')).status).toBe(400);
   });
+});
+
+test('the admin area has a text for every change', () => {
+  const changes = OPERATIONS.filter(({ method }) => method !== 'GET').map(({ id }) => id);
+  expect(changes.filter((id) => operationText(id) === undefined)).toEqual([]);
 });
 
 test('shows the current names of clients and groups, and none of deleted ones', async () => {

@@ -2,14 +2,13 @@ import type { VNode } from 'preact';
 import type { AuditEvent } from '../api/documents.ts';
 import { useConfig } from '../frame/config-context.ts';
 import { useTexts } from '../i18n/translations.ts';
-import { eventText } from '../pages/audit/kinds.ts';
+import { eventText, operationText } from '../pages/audit/kinds.ts';
 
-/** What happened, in words. Changes by administrators show the operation of the API, which the documentation explains. */
+/** What happened, in words; the name in the API for what this version of the area does not know. */
 export function EventName({ event: { kind, operation } }: { event: AuditEvent }): VNode {
   const { t } = useTexts();
-  const text = eventText(kind);
-  if (operation !== null) return <code dir="ltr">{operation}</code>;
-  return text === undefined ? <code dir="ltr">{kind}</code> : <span>{t(text)}</span>;
+  const text = operation === null ? eventText(kind) : operationText(operation);
+  return text === undefined ? <code dir="ltr">{operation ?? kind}</code> : <span>{t(text)}</span>;
 }
 
 /** Pages of records by the types that events name. */
@@ -20,21 +19,16 @@ const PAGES: Readonly<Record<string, string>> = {
   'user-registration-token': 'invitations',
 };
 
-/** The record that an event is about: its name with a link, or its ID if it has none or was deleted. */
+/** The record that an event is about: its name with a link, its ID if it was deleted, or its type if it has no name. */
 export function EventTarget({ target }: { target: NonNullable<AuditEvent['target']> }): VNode {
   const { root } = useConfig();
   const { type, id, name } = target;
   const page = PAGES[type];
-  if (name === null || page === undefined) {
-    return (
-      <span>
-        <span class="meta">{type}</span> <code>{id}</code>
-      </span>
-    );
-  }
+  if (page === undefined) return <span class="meta">{type}</span>;
+  if (name === null && type !== 'user-registration-token') return <code>{id}</code>;
   return (
     <a href={`${root}${page}/${id}`}>
-      <bdi>{name}</bdi>
+      <bdi>{name ?? type}</bdi>
     </a>
   );
 }

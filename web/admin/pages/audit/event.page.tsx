@@ -44,7 +44,14 @@ function Facts({ event }: { event: AuditEvent }): VNode {
     [t('admin.audit.user'), user && <Account id={user} username={event.username} />],
     [t('admin.audit.actor'), <Actor actor={event.actor} />],
     [t('admin.audit.operation'), event.operation && <code>{event.operation}</code>],
-    [t('admin.audit.target'), target && <EventTarget target={target} />],
+    [
+      t('admin.audit.target'),
+      target && (
+        <>
+          <EventTarget target={target} /> <code>{target.id}</code>
+        </>
+      ),
+    ],
     [t('admin.audit.changed'), event.changed.length > 0 && <code>{event.changed.join(', ')}</code>],
     [
       t('admin.audit.client'),

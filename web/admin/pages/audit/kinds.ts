@@ -54,3 +54,62 @@ export function eventText(kind: string): AdminKey | undefined {
 function isKind(kind: string): kind is Kind {
   return Object.hasOwn(TEXTS, kind);
 }
+
+/** Operations of the admin API. Those of commands and of the account API show their names. */
+const OPERATIONS: Readonly<Record<string, AdminKey>> = {
+  checkUpstreamOAuthProvider: 'admin.action.provider_checked',
+  validatePolicyData: 'admin.action.policy_checked',
+  addGroupUser: 'admin.action.member_added',
+  addGroupUsers: 'admin.action.member_added',
+  addUpstreamOAuthLink: 'admin.event.upstream_linked',
+  addUserEmail: 'admin.event.email_added',
+  addUserRegistrationToken: 'admin.action.invitation_created',
+  bulkFinishSessions: 'admin.event.sessions_ended',
+  bulkUsers: 'admin.action.accounts_changed',
+  cancelJob: 'admin.action.job_canceled',
+  createGroup: 'admin.action.group_created',
+  createOAuth2Client: 'admin.action.app_created',
+  createPersonalSession: 'admin.action.token_created',
+  createRecoveryLink: 'admin.event.recovery_started',
+  createUser: 'admin.event.registered',
+  deactivateUser: 'admin.event.account_deactivated',
+  deleteGroup: 'admin.action.group_deleted',
+  deleteOAuth2Client: 'admin.action.app_deleted',
+  deleteUpstreamOAuthLink: 'admin.event.upstream_unlinked',
+  deleteUserEmail: 'admin.event.email_removed',
+  disableOAuth2Client: 'admin.action.app_disabled',
+  enableOAuth2Client: 'admin.action.app_enabled',
+  exportAuditEvents: 'admin.action.events_exported',
+  exportUserData: 'admin.event.data_exported',
+  finishCompatSession: 'admin.event.session_ended',
+  finishOAuth2Session: 'admin.event.session_ended',
+  finishUserSession: 'admin.event.session_ended',
+  killUserSessions: 'admin.event.sessions_ended',
+  lockUser: 'admin.event.account_locked',
+  reactivateUser: 'admin.event.account_reactivated',
+  regeneratePersonalSession: 'admin.action.token_replaced',
+  removeGroupUser: 'admin.action.member_removed',
+  removeUserPasskey: 'admin.event.passkey_removed',
+  retryJob: 'admin.action.job_retried',
+  revokePersonalSession: 'admin.action.token_revoked',
+  revokeUserRegistrationToken: 'admin.action.invitation_revoked',
+  rotateOAuth2ClientSecret: 'admin.action.app_secret',
+  sendUserRegistrationToken: 'admin.action.invitation_sent',
+  setPolicyData: 'admin.action.policy_changed',
+  setUserClaims: 'admin.event.claims_changed',
+  setUserGroups: 'admin.event.groups_changed',
+  setUserPassword: 'admin.event.password_changed',
+  testOAuth2Client: 'admin.action.app_tested',
+  unlockUser: 'admin.event.account_unlocked',
+  unrevokeUserRegistrationToken: 'admin.action.invitation_restored',
+  updateGroup: 'admin.action.group_changed',
+  updateOAuth2Client: 'admin.action.app_changed',
+  updateUserRegistrationToken: 'admin.action.invitation_changed',
+  userRemoveSecondFactors: 'admin.event.totp_removed',
+  userSetAdmin: 'admin.action.admin_right',
+};
+
+/** Returns the text of an operation; undefined if it has none. */
+export function operationText(operation: string): AdminKey | undefined {
+  return OPERATIONS[operation];
+}
