@@ -99,16 +99,11 @@ async function running(source: ImportSource, rules: MasRules): Promise<Finding |
       where shutdown_at is null and last_seen_at > clock_timestamp() - interval '2 minutes'`,
   );
   if (workers === 0) return undefined;
-  const message = `MAS is running (${workers} processes within the last two minutes): what it changes after the import has begun is lost`;
+  const message = 'MAS is running, or was within the last two minutes';
   if (!rules.keeps)
-    return { severity: 'warning', code: 'mas_running', message: `${message}. Stop it before "migrate"` };
-  return skippable(
-    'running',
-    rules,
-    'mas_running',
-    `${message}. Stop it and wait two minutes`,
-    'these changes are lost',
-  );
+    return { severity: 'warning', code: 'mas_running', message: `${message}: stop it before "migrate"` };
+  const effect = 'what it changes after the import has begun is lost';
+  return skippable('running', rules, 'mas_running', `${message}: stop it and wait`, effect);
 }
 
 async function openJobs(source: ImportSource, { hasHomeserver }: MasRules): Promise<Finding | undefined> {
