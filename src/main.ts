@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { MEMBER_VARIABLE } from '#app/service/member-messages.ts';
 import { StopSignals } from '#app/service/shutdown.ts';
+import { runMasProgram } from '#cli/mas-program.ts';
 import { runProgram } from '#cli/program.ts';
 import { readPackageVersion } from '#platform/base/package-root.ts';
 
@@ -11,6 +12,9 @@ import { readPackageVersion } from '#platform/base/package-root.ts';
 // resident memory then stays near what it was after the first thousand requests.
 setFlagsFromString('--no-parallel-scavenge');
 setFlagsFromString('--heap-growing-percent=50');
+
+/** Set by the executable `mas-cli`, and inherited by the serving processes. */
+const PROGRAM_VARIABLE = 'LATCHKEY_PROGRAM';
 
 // One of several serving processes; the first of them was given sockets and the terminal.
 const isMember = process.env[MEMBER_VARIABLE] !== undefined && process.send !== undefined;
@@ -24,7 +28,8 @@ process.stdout.on('error', () => {
   hasReader = false;
 });
 
-process.exitCode = await runProgram(process.argv.slice(2), {
+const run = process.env[PROGRAM_VARIABLE] === 'mas-cli' ? runMasProgram : runProgram;
+process.exitCode = await run(process.argv.slice(2), {
   environment: isMember ? memberEnvironment : process.env,
   workingDirectory: process.cwd(),
   version: readPackageVersion(),

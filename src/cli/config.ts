@@ -8,6 +8,7 @@ import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
+import { plain } from '#platform/config/tree.ts';
 import type { CarriedSettings } from './import/carried-settings.ts';
 import { createFile, replaceFile } from './output-file.ts';
 
@@ -82,6 +83,11 @@ export async function dumpConfig(
   output: CommandOutput,
 ): Promise<void> {
   const loaded = await load(sources);
+  if (sources.isMas === true && loaded.masDocument !== undefined && options.showSecrets) {
+    const { stringify } = await import('yaml');
+    await write({ ...options, force: true }, stringify(plain(loaded.masDocument), { lineWidth: 0 }), output);
+    return;
+  }
   const { dumpedConfig, dumpedSettings } = await import('#config/reference/dump.ts');
   const text = options.json ? `${JSON.stringify(dumpedSettings(loaded, options))}\n` : dumpedConfig(loaded, options);
   if (options.output === undefined) output.stdout(text);
@@ -97,6 +103,8 @@ export interface GenerateConfigOptions {
   readonly json: boolean;
   /** Path or URL of the JSON Schema, for the first line of the file. */
   readonly schemaPath: string;
+  /** Write the file as Matrix Authentication Service does, unless Synapse settings are converted. */
+  readonly isMas?: boolean;
   /** Synapse configuration files to convert, and the base of relative paths. */
   readonly synapse?: { readonly files: readonly string[]; readonly workingDirectory: string };
 }
@@ -106,6 +114,11 @@ export interface GenerateConfigOptions {
  * @throws ExitError 73 if the file exists and `force` is off; 1 or 77 if the Synapse settings cannot be read
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
+  if (options.isMas === true && (options.synapse?.files.length ?? 0) === 0) {
+    const { sampleMasConfig } = await import('#config/mas/sample.ts');
+    await write(options, await sampleMasConfig(), output);
+    return;
+  }
   const { sampleConfig, sampleKeys } = await import('#config/reference/sample.ts');
   const carried = await carriedOver(options);
   const text = sampleConfig(

@@ -132,7 +132,7 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
 
 /** Returns the complete command line. `finish` receives the exit code of commands that have one. */
 export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): Command {
-  const program = new Command('latchkey')
+  const program = new Command(io.isMas === true ? 'mas-cli' : 'latchkey')
     .description('OAuth 2.0 and OpenID Connect provider. The default command is serve.')
     .option('-c, --config <path>', 'configuration file; may be repeated', collect)
     .option('--data-dir <path>', 'data directory')
@@ -148,7 +148,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .addOption(new Option('--log-format <format>', 'format of log lines').choices(['text', 'json']))
     .option('--json', 'print results as one JSON document on standard output')
     .option('-q, --quiet', 'suppress informational lines')
-    .version(io.version, '-V, --version')
+    .version(io.isMas === true ? `mas-cli v${io.version}` : io.version, '-V, --version')
     .exitOverride()
     .configureOutput({
       writeOut: io.stdout,
@@ -244,7 +244,7 @@ function addConfigCommands(program: Command, configuration: () => CommandOptions
     .description('generate a commented configuration with new keys, or a client entry (with --json: as JSON)')
     .option('-o, --output <path>', 'write to this file, readable only by its owner')
     .option('--force', 'overwrite the file', false)
-    .option('--synapse-config <path>', 'convert this Synapse configuration file; may be repeated', collect)
+    .option('-s, --synapse-config <path>', 'convert this Synapse configuration file; may be repeated', collect)
     .option('--client', 'generate an entry for clients with a new id and secret instead', false)
     .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
     .action(async ({ client, redirectUri, synapseConfig = [], ...options }: GenerateFlags, command: Command) => {
@@ -255,7 +255,7 @@ function addConfigCommands(program: Command, configuration: () => CommandOptions
       if (redirectUri !== undefined) command.error('error: --redirect-uri requires --client');
       const schemaPath = join(packageRoot, 'share/config.schema.json');
       const synapse = { files: synapseConfig, workingDirectory: io.workingDirectory };
-      await generateConfig({ ...options, json, schemaPath, synapse }, io);
+      await generateConfig({ ...options, json, schemaPath, synapse, isMas: io.isMas === true }, io);
     });
   config
     .command('convert')

@@ -99,6 +99,8 @@ export interface LoadedConfig {
   readonly templateProblems: readonly TemplateFileProblem[];
   /** How a document of Matrix Authentication Service was translated; undefined: the files are Latchkey's. */
   readonly masNotes: readonly MasNote[] | undefined;
+  /** The merged document of Matrix Authentication Service. */
+  readonly masDocument: MappingNode | undefined;
   /** Includes the variables of `.env`. */
   readonly environment: Environment;
   /** The merged sources. Secrets in files are still file references. */
@@ -174,6 +176,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     masNotes: reading.masNotes,
+    masDocument: reading.masDocument,
     files: names,
     emptyFiles: reading.emptyFiles,
     templateProblems: [...wrongTemplates, ...wrongTranslations],
@@ -228,6 +231,7 @@ class Reading {
   isUnreadable = false;
   /** Present if the files are those of Matrix Authentication Service. */
   masNotes: readonly MasNote[] | undefined;
+  masDocument: MappingNode | undefined;
   tree: MappingNode;
   readonly #shape: MappingShape;
   readonly #directory: string;
@@ -252,12 +256,12 @@ class Reading {
     const roots = names.flatMap((name) => this.#readFile(name) ?? []);
     // What a file that cannot be read contains is unknown.
     if (this.isUnreadable) return names;
-    if (dialectOf(roots, named.areDeclared) === 'mas') {
+    if (dialectOf(roots, this.#shape, named.areDeclared) === 'mas') {
       this.#addMasFiles(roots, environment);
       if (!named.areDeclared) this.warnings.push(`${names.join(', ')}: ${RECOGNIZED}`);
       return names;
     }
-    this.problems.push(...mixtureProblems(roots));
+    this.problems.push(...mixtureProblems(roots, this.#shape));
     for (const root of roots) {
       const { root: renamed, problems, aliases } = withOwnNames(root, this.#shape);
       this.problems.push(...problems);
@@ -298,8 +302,9 @@ class Reading {
     const document = roots
       .map((root) => relocated(root, this.#directory))
       .reduce(mergedAsMas, this.#masVariables(environment));
-    const { root, notes } = translateMas(document);
+    const { root, notes } = translateMas(document, this.#shape);
     this.masNotes = notes;
+    this.masDocument = document;
     this.#addNotes(notes);
     this.#lay(root);
     this.#setRustLog(environment);
@@ -307,7 +312,7 @@ class Reading {
 
   /** Variables of Matrix Authentication Service are below the files. */
   #addMasVariables(environment: Environment): void {
-    const { root, notes } = translateMasKeys(this.#masVariables(environment));
+    const { root, notes } = translateMasKeys(this.#masVariables(environment), this.#shape);
     this.#addNotes(notes);
     const merged = merge(root, this.tree);
     if (merged.kind === 'mapping') this.tree = merged;

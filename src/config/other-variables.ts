@@ -66,6 +66,7 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
 const KNOWN = new Set([
   ...['LATCHKEY_CONFIG', 'LATCHKEY_DATA_DIR', 'LATCHKEY_HOST', 'LATCHKEY_LOG', 'LATCHKEY_ADMIN_USERNAME'],
   ...['LATCHKEY_ADMIN_PASSWORD', 'LATCHKEY_ADMIN_PASSWORD_FILE', 'LATCHKEY_WORKER_HEALTH', 'LATCHKEY_SERVING_PROCESS'],
+  'LATCHKEY_PROGRAM',
 ]);
 
 /** Returns a warning for each unknown variable with the program's prefix. Variables of the tests are exempt. */

@@ -9,6 +9,8 @@ export interface ProcessContext {
   /** Version of this program. */
   readonly version: string;
   readonly signals: StopSignals;
+  /** The program is `mas-cli`, which reads files of Matrix Authentication Service. */
+  readonly isMas?: boolean;
 }
 
 /** Sources of the configuration, from the command line. */
@@ -26,7 +28,7 @@ export interface ConfigurationOptions {
 /** Returns the sources of the configuration of a process. */
 export function configSources(
   { files, flags }: ConfigurationOptions,
-  { environment, workingDirectory }: Pick<ProcessContext, 'environment' | 'workingDirectory'>,
+  { environment, workingDirectory, isMas = false }: Pick<ProcessContext, 'environment' | 'workingDirectory' | 'isMas'>,
 ): ConfigSources {
-  return { files, environment, flags, workingDirectory };
+  return { files, environment, flags, workingDirectory, isMas };
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '#platform/config/problems.ts';
+import type { MappingShape } from '#platform/config/shape.ts';
 import { type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
 import { MAS_RULES } from './keys.ts';
 import { isOwnKey } from './translation.ts';
@@ -12,38 +13,35 @@ const OWN_SECTIONS = ['protocol_name', 'homeserver'];
 
 /**
  * Decides what the files together are.
- * @param isDeclared the operator said that they are files of MAS, by `MAS_CONFIG` or by the program `mas-cli`
+ * @param shape of Latchkey's document; @param isDeclared the operator said that they are files of MAS, by `MAS_CONFIG` or by the program `mas-cli`
  */
-export function dialectOf(roots: readonly MappingNode[], isDeclared: boolean): Dialect {
+export function dialectOf(roots: readonly MappingNode[], shape: MappingShape, isDeclared: boolean): Dialect {
   const has = (...path: string[]) => roots.some((root) => nodeAt(root, path) !== undefined);
   if (OWN_SECTIONS.some((section) => has(section))) return 'latchkey';
   if (isDeclared) return 'mas';
   // MAS requires both sections; Latchkey's own documents need neither.
   if (!has('matrix') || !(has('secrets', 'encryption') || has('secrets', 'encryption_file'))) return 'latchkey';
-  return roots.some((root) => ownSignIn(root) !== undefined) ? 'latchkey' : 'mas';
+  return roots.some((root) => ownSignIn(root, shape) !== undefined) ? 'latchkey' : 'mas';
 }
 
 /**
  * Explains why a document with keys that only MAS has was read as one of Latchkey. Its other problems follow from
  * that.
  */
-export function mixtureProblems(roots: readonly MappingNode[]): Problem[] {
-  const theirs = roots.flatMap((root) => keyIn(root, isMasKey, '', []) ?? []);
+export function mixtureProblems(roots: readonly MappingNode[], shape: MappingShape): Problem[] {
+  const isTheirs = (key: string, path: Path) => MAS_RULES.has(key) && path[0] !== 'matrix' && !isOwnKey(path, shape);
+  const theirs = roots.flatMap((root) => keyIn(root, isTheirs, '', []) ?? []);
   const [foreign] = theirs;
   if (foreign === undefined) return [];
-  const own = roots.flatMap((root) => ownSignIn(root) ?? OWN_SECTIONS.filter((name) => root.entries.has(name)));
+  const own = roots.flatMap((root) => ownSignIn(root, shape) ?? OWN_SECTIONS.filter((name) => root.entries.has(name)));
   if (own[0] === undefined) return [];
   const message = `a key of Matrix Authentication Service beside "${own[0]}", a setting of Latchkey. If the file is a configuration of Matrix Authentication Service, name it in MAS_CONFIG`;
   return [{ key: foreign.key, message, at: foreign.at }];
 }
 
 /** Returns a key or value that Latchkey has and MAS does not. */
-function ownSignIn(root: MappingNode): string | undefined {
-  return keyIn(root, (key, path) => !MAS_RULES.has(key) && isOwnKey(path), '', [])?.key ?? ownValueIn(root);
-}
-
-function isMasKey(key: string, path: Path): boolean {
-  return MAS_RULES.has(key) && path[0] !== 'matrix' && !isOwnKey(path);
+function ownSignIn(root: MappingNode, shape: MappingShape): string | undefined {
+  return keyIn(root, (key, path) => !MAS_RULES.has(key) && isOwnKey(path, shape), '', [])?.key ?? ownValueIn(root);
 }
 
 type FoundKey = Pick<Problem, 'at'> & { readonly key: string };

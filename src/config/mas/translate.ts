@@ -1,3 +1,4 @@
+import type { MappingShape } from '#platform/config/shape.ts';
 import { type MappingNode, nodeAt } from '#platform/config/tree.ts';
 import { withMasDefaults } from './defaults.ts';
 import { MAS_RULES } from './keys.ts';
@@ -9,16 +10,16 @@ export interface TranslatedDocument {
   readonly notes: readonly MasNote[];
 }
 
-/** Translates a complete document of MAS, with the defaults of MAS. */
-export function translateMas(document: MappingNode): TranslatedDocument {
-  const { root, notes } = translateMasKeys(document);
+/** Translates a complete document of MAS, with the defaults of MAS. @param shape of Latchkey's document */
+export function translateMas(document: MappingNode, shape: MappingShape): TranslatedDocument {
+  const { root, notes } = translateMasKeys(document, shape);
   const completed = withMasDefaults(root);
   return { root: completed.root, notes: [...notes, ...missingKeys(document), ...completed.notes] };
 }
 
 /** Translates keys of MAS that come on top of another document, such as its variables. */
-export function translateMasKeys(document: MappingNode): TranslatedDocument {
-  const translation = new Translation(document, MAS_RULES);
+export function translateMasKeys(document: MappingNode, shape: MappingShape): TranslatedDocument {
+  const translation = new Translation(document, MAS_RULES, shape);
   const root = translation.translated();
   return { root, notes: translation.notes };
 }

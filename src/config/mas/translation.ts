@@ -2,7 +2,7 @@
  * Translates a document of Matrix Authentication Service (MAS) to a document of Latchkey. Values keep their positions, so
  * problems that later checks find name lines of the MAS file. Messages never contain values of secrets.
  */
-import { mappingOf, shapeAt } from '#platform/config/shape.ts';
+import { type MappingShape, mappingOf, shapeAt } from '#platform/config/shape.ts';
 import {
   type Entry,
   type MappingNode,
@@ -15,7 +15,6 @@ import {
   pathText,
   withValue,
 } from '#platform/config/tree.ts';
-import { configShape } from '../config.ts';
 
 export interface MasNote {
   /** `change`: explained on conversion. `warning`: shown at start as well. `refusal`: a problem of the configuration. */
@@ -57,10 +56,13 @@ export class Translation {
   readonly notes: MasNote[] = [];
   readonly #rules: KeyRules;
   readonly #document: MappingNode;
+  readonly #shape: MappingShape;
   readonly #moved: { readonly path: Path; readonly value: Node }[] = [];
 
-  constructor(document: MappingNode, rules: KeyRules) {
+  /** @param shape of Latchkey's document */
+  constructor(document: MappingNode, rules: KeyRules, shape: MappingShape) {
     this.#document = document;
+    this.#shape = shape;
     this.#rules = rules;
   }
 
@@ -94,7 +96,7 @@ export class Translation {
       const place = [...path, name];
       const rule = this.#rules.get(known);
       if (rule === undefined) {
-        if (isOwnKey(place)) entries.set(name, entry);
+        if (isOwnKey(place, this.#shape)) entries.set(name, entry);
         else
           this.#note('warning', place, entry.at, 'ignored: neither Matrix Authentication Service nor Latchkey has it');
         continue;
@@ -129,8 +131,8 @@ export class Translation {
 }
 
 /** Returns true for a key of Latchkey's document, given its path in a MAS document. */
-export function isOwnKey(path: Path): boolean {
+export function isOwnKey(path: Path, shape: MappingShape): boolean {
   const own = path[0] === 'matrix' ? ['homeserver', ...path.slice(1)] : path;
-  const parent = shapeAt(configShape(), own.slice(0, -1));
+  const parent = shapeAt(shape, own.slice(0, -1));
   return mappingOf(parent)?.keys.has(String(own.at(-1))) === true;
 }

@@ -11,7 +11,7 @@ export interface Hints {
   readonly isPublic?: true;
   /** A file with the value may contain DER bytes instead of text. */
   readonly binary?: true;
-  /** The value is `base64:` and bytes. A file contains these bytes, and none of them is removed. */
+  /** The value is `base64:` and bytes. A file contains exactly these bytes. */
   readonly bytes?: true;
   /** A value from a file loses all surrounding whitespace, not only the last line break. */
   readonly trimmed?: true;
