@@ -7,11 +7,12 @@ const signals = new StopSignals('background');
 
 /**
  * Runs a command in this process, without a terminal.
+ * @param run the program, `latchkey` if omitted
  * @returns its exit code and output
  */
-export async function runCommand(argv: readonly string[], changes: Partial<CommandIo> = {}) {
+export async function runCommand(argv: readonly string[], changes: Partial<CommandIo> = {}, run = runProgram) {
   const said = { out: '', err: '' };
-  const exitCode = await runProgram(argv, {
+  const exitCode = await run(argv, {
     environment: {},
     workingDirectory: '/nowhere',
     version: '1.2.3',

@@ -17,6 +17,7 @@ function warningsOf(document: object, more: Situation = {}): readonly string[] {
   return loadMas(document, more).warnings.filter((line) => !line.includes('read as a configuration of'));
 }
 
+const PUBLIC = { client_id: ULID, client_auth_method: 'none' };
 const WITH_NAME = { ...SMALLEST, protocol_name: 'matrix' };
 
 describe('recognition', () => {
@@ -165,6 +166,62 @@ describe('the documents of MAS', () => {
     const bytes = Buffer.from([0xff, 0x70, 0x0a]);
     const { config } = loadMas({ ...SMALLEST, passwords: { schemes } }, { files: { pepper: bytes } });
     expect(config.passwords.schemes.map(pepperOf)).toEqual([bytes]);
+  });
+
+  test('several files and variables are merged as MAS merges them, with paths from the working directory', () => {
+    const files = {
+      'conf/a.yaml': stringify({ ...SMALLEST, email: { from: 'a@example.org' }, clients: [PUBLIC] }),
+      'conf/b.yaml': stringify({
+        clients: [{ ...PUBLIC, client_id: '01HZX7T3Q8V3M5N6P7R8S9T0AC' }],
+        branding: { imprint: 'I' },
+      }),
+      'keys/pepper': 'p',
+    };
+    const { config } = load({
+      files: {
+        ...files,
+        'conf/c.yaml': stringify({
+          passwords: { schemes: [{ version: 1, algorithm: 'argon2id', secret_file: 'keys/pepper' }] },
+        }),
+      },
+      environment: {
+        MAS_CONFIG: 'conf/a.yaml:conf/b.yaml:conf/c.yaml',
+        ...{
+          MAS_EMAIL_FROM: 'b@example.org',
+          MAS_BRANDING_IMPRINT: 'E',
+          MAS_MATRIX_KIND: 'synapse_legacy',
+          RUST_LOG: 'debug,sqlx=warn',
+        },
+        LATCHKEY__BRANDING__IMPRINT: 'L',
+      },
+    });
+    expect(config.clients).toHaveLength(2);
+    expect(config.email.from.address).toBe('a@example.org');
+    expect([config.homeserver.kind, config.branding.imprint, config.logging.level]).toEqual([
+      'synapse_legacy',
+      'L',
+      'debug',
+    ]);
+  });
+
+  test('variables apply to a file of Latchkey for Matrix, below it', () => {
+    const own = stringify({ protocol_name: 'matrix', branding: { imprint: 'own' } });
+    const environment = { MAS_BRANDING_IMPRINT: 'E', MAS_EMAIL_FROM: 'a@example.org', RUST_LOG: 'error' };
+    const { config } = load({ files: { 'latchkey.yaml': own }, environment });
+    expect([config.branding.imprint, config.email.from.address, config.logging.level]).toEqual([
+      'own',
+      'a@example.org',
+      'error',
+    ]);
+    const chat = load({ files: { 'latchkey.yaml': 'branding: {imprint: own}' }, environment }).config;
+    expect([chat.email.from.address, chat.logging.level]).toEqual(['noreply@localhost', 'info']);
+  });
+
+  test('a file that MAS_CONFIG names and that does not exist is a warning', () => {
+    const files = { 'a.yaml': stringify(SMALLEST) };
+    expect(load({ files, environment: { MAS_CONFIG: 'a.yaml:b.yaml' } }).warnings).toContain(
+      'b.yaml: the configuration file does not exist',
+    );
   });
 
   test('what MAS requires is required', () => {
