@@ -162,6 +162,11 @@ describe('bin/latchkey.js', () => {
     expect(await started.says(/hello .*/)).toBe('hello arguments=--version flags=--max-semi-space-size=8');
   });
 
+  test('mas-cli runs the same program', async () => {
+    const started = run(join(clone, 'bin/mas-cli.js'), '--version');
+    expect(await started.says(/hello .*/)).toBe('hello arguments=--version flags=--max-semi-space-size=8');
+  });
+
   test('runs the published package, which has no sources and no scripts', async () => {
     const built = run('npm', 'run', 'build');
     expect(await built.ended).toBe(0);

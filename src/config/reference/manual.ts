@@ -31,6 +31,7 @@ Settings are read from these sources, in order of precedence: command-line flags
 | \`NOTIFY_SOCKET\`, \`WATCHDOG_USEC\`, \`WATCHDOG_PID\` | notification of the service manager: start, reload, stop and watchdog (sd_notify(3)) |
 | \`LATCHKEY_HOST\`, \`PORT\` | host and port of the default listener |
 | \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event name or a prefix of it |
+| \`MAS_CONFIG\`, \`MAS_…\`, \`RUST_LOG\` | files, settings and log level of [Matrix Authentication Service](mas-configuration.md) |
 | \`NO_COLOR\` | any value but an empty one: no colors with \`logging.color: auto\`. Only the log has colors |
 | \`LATCHKEY_WORKER_HEALTH\` | \`address:port\` of the health endpoint \`GET /health\` of \`latchkey worker\` |
 | \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` or \`_METRICS\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | destination and resource attributes of traces and metrics, overridden by \`telemetry.tracing\` and \`telemetry.metrics\` |
