@@ -242,6 +242,10 @@ async function examinePages(how, locale) {
 export async function examine({ pictures }, page, name) {
   for (const appearance of APPEARANCES) {
     await appear(page, appearance);
+    // Plots are drawn again after the next frame, which a busy machine delays.
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.plot')].every(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth + 1),
+    );
     await checkWidth(page);
     await checkWithAxe(page);
     const look = `${appearance.colorScheme}-${appearance.viewport.width}`;
