@@ -10,6 +10,7 @@ import { users } from '#domain/administration/user-listing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { AnyStatement } from '#platform/postgres/statement.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sql } from '../support/fixtures.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { Explainer } from './explain.ts';
 import { countReadRows } from './read-plan.ts';
@@ -17,6 +18,7 @@ import { countReadRows } from './read-plan.ts';
 const LIVE = 2_000;
 const ENDED = 4_000;
 const ADMINS = 10;
+const TEAMS = 500;
 const PAGE = 6;
 const WINDOW = { size: PAGE, isFromEnd: false, after: undefined, before: undefined };
 const OWNER = '01900000-0000-7000-8000-000000000001';
@@ -36,8 +38,9 @@ beforeAll(async () => {
   await explainer.fill(`
     delete from users;
     insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
-    insert into users (id, username, username_key, created_at, can_request_admin)
-      select ${ID}, 'person-' || g, 'person-' || g, now(), g <= ${ADMINS} from ${NUMBERS};
+    insert into users (id, username, username_key, created_at, can_request_admin, groups)
+      select ${ID}, 'person-' || g, 'person-' || g, now(), g <= ${ADMINS}, array['everyone', 'team-' || g % ${TEAMS}]
+        from ${NUMBERS};
     insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, finished_at, last_active_ip)
       select ${ID}, '${OWNER}', sha256(g::text::bytea), now(), now(), ${ENDED_AT}, ${ADDRESS} from ${NUMBERS};
     insert into oauth2_sessions (id, user_id, client_id, scope, created_at, finished_at, last_active_ip)
@@ -52,7 +55,7 @@ beforeAll(async () => {
 async function readRows(send: (queryable: Queryable) => Promise<unknown>): Promise<number> {
   const sent: { made: AnyStatement; parameters: Readonly<Record<string, string>> }[] = [];
   const keep = (made: AnyStatement, parameters: object): void => {
-    const texts = Object.entries(parameters).map(([name, value]) => [name, String(value)]);
+    const texts = Object.entries(parameters).map(([name, value]) => [name, literal(value)]);
     sent.push({ made, parameters: Object.fromEntries(texts) });
   };
   await send({
@@ -69,6 +72,10 @@ async function readRows(send: (queryable: Queryable) => Promise<unknown>): Promi
   const [only] = sent;
   if (only === undefined) throw new Error('nothing was sent');
   return countReadRows(await explainer.run(only.made, only.parameters));
+}
+
+function literal(value: unknown): string {
+  return Array.isArray(value) ? `{${value.join(',')}}` : String(value);
 }
 
 describe('active sessions are counted without reading ended ones', () => {
@@ -119,4 +126,41 @@ test('a list of clients counts live sessions up to its limit, without reading en
 
 test('administrators are counted without reading other accounts', async () => {
   expect(await readRows((queryable) => users.count(queryable, { admin: true }))).toBe(ADMINS);
+});
+
+describe('members of groups (administration A-26)', () => {
+  test.each(['ownGroups', 'anyGroups'] as const)(
+    'of a group with all accounts are counted once each: %s',
+    async (name) => {
+      const read = await readRows((queryable) => users.count(queryable, { [name]: ['everyone'] }));
+      expect(read).toBeGreaterThanOrEqual(LIVE + ENDED);
+      // In the index and in the table.
+      expect(read).toBeLessThanOrEqual(2 * (LIVE + ENDED) + 10);
+    },
+  );
+
+  test('of a small group are found and counted without reading other accounts', async () => {
+    const members = (LIVE + ENDED) / TEAMS;
+    const page = await readRows((queryable) => users.page(queryable, { group: 'team-7' }, WINDOW));
+    const count = await readRows((queryable) => users.count(queryable, { group: 'team-7' }));
+    expect(Math.max(page, count)).toBeLessThanOrEqual(5 * members);
+  });
+});
+
+describe('accounts by their sessions (administration A-26)', () => {
+  test.each([true, false])('are counted without reading ended sessions: %s', async (hasOAuth2Session) => {
+    const read = await readRows((queryable) => users.count(queryable, { hasOAuth2Session }));
+    expect(read).toBeLessThanOrEqual(LIVE + ENDED + 1 + LIVE + 1);
+  });
+
+  test('at a client are found without reading ended sessions', async () => {
+    const rows = await sql<{ client: string }>(
+      testDatabase.database,
+      'select client_id as client from oauth2_sessions limit 1',
+    );
+    const at = rows.map(({ client }) => client);
+    const read = await readRows((queryable) => users.page(queryable, { clients: at }, WINDOW));
+    expect(read).toBeGreaterThanOrEqual(LIVE);
+    expect(read).toBeLessThanOrEqual(2 * LIVE + 20);
+  });
 });

@@ -50,10 +50,25 @@ export interface UserFilters {
   readonly anyGroups: readonly string[];
 }
 
-const ownMembers = (names: string) => `select m.id from users m where m.groups is not null and m.groups && ${names}`;
+const listsOne = (user: string, names: string) => `${user}.groups is not null and ${user}.groups && ${names}`;
+const ownMembers = (names: string) => `select m.id from users m where ${listsOne('m', names)}`;
 const reportedMembers = (names: string) =>
   `select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
     where l.groups is not null and l.user_id is not null and l.groups && ${names} and ${providerIsEnabled('p')}`;
+
+/** An array, so that the planner looks the accounts up by ID, however many it expects. */
+const idIsOneOf = (ids: string) => `u.id = any(array(${ids}))`;
+const anyMembers = (names: string) => idIsOneOf(`${ownMembers(names)} union all ${reportedMembers(names)}`);
+/** For counts: reads the members of a large group once, instead of looking up each. */
+const isAnyMember = (names: string) => `(${listsOne('u', names)}) or ${idIsOneOf(reportedMembers(names))}`;
+
+// The last two conditions hold for every row with a user. They make the planner use `oauth2_sessions_live_of_user`
+// alone, without the table.
+const HAS_OAUTH2_SESSION = `exists (select from oauth2_sessions s where s.user_id = u.id and ${oauthSessionIsLive('s')}
+  and s.user_id is not null and s.created_at < 'infinity')`;
+/** The last condition holds for every row. It makes the planner use `oauth2_sessions_live_of_client`. */
+const USERS_OF_CLIENTS = `select distinct s.user_id from oauth2_sessions s where s.client_id = any(:clients::uuid[])
+  and ${oauthSessionIsLive('s')} and s.client_id > '00000000-0000-0000-0000-000000000000'`;
 
 export const users = new Listing<UserRecord, UserFilters>('admin-users', {
   columns: {
@@ -79,20 +94,22 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
       where d.user_id = u.id and d.day >= (:activeSince::timestamptz at time zone 'UTC')::date)`,
     hasSecondFactor: eitherWay(`(exists (select from user_totp_secrets t where t.user_id = u.id)
       or exists (select from user_passkeys k where k.user_id = u.id))`),
-    hasOAuth2Session: eitherWay(
-      `exists (select from oauth2_sessions s where s.user_id = u.id and ${oauthSessionIsLive('s')})`,
-    ),
+    hasOAuth2Session: eitherWay(HAS_OAUTH2_SESSION),
     hasCompatSession: eitherWay(
       `exists (select from compat_sessions s where s.user_id = u.id and ${compatSessionIsLive('s')})`,
     ),
-    clients: `exists (select from oauth2_sessions s
-      where s.user_id = u.id and s.client_id = any(:clients::uuid[]) and ${oauthSessionIsLive('s')})`,
-    group: `u.id in (${ownMembers('array[:group::text]')} union all ${reportedMembers('array[:group::text]')})`,
-    ownGroups: `u.id = any(array(${ownMembers(':ownGroups::text[]')}))`,
-    reportedGroups: `u.id = any(array(${reportedMembers(':reportedGroups::text[]')}))`,
-    anyGroups: `u.id = any(array(${ownMembers(':anyGroups::text[]')} union all ${reportedMembers(':anyGroups::text[]')}))`,
+    clients: idIsOneOf(USERS_OF_CLIENTS),
+    group: anyMembers('array[:group::text]'),
+    ownGroups: idIsOneOf(ownMembers(':ownGroups::text[]')),
+    reportedGroups: idIsOneOf(reportedMembers(':reportedGroups::text[]')),
+    anyGroups: anyMembers(':anyGroups::text[]'),
     registrationToken:
       'u.id in (select used.user_id from user_registration_token_uses used where used.token_id = :registrationToken::uuid)',
+  },
+  countFilters: {
+    group: isAnyMember('array[:group::text]'),
+    ownGroups: listsOne('u', ':ownGroups::text[]'),
+    anyGroups: isAnyMember(':anyGroups::text[]'),
   },
   orders: {
     id: { column: 'u.id', cursorOf: (id) => id },

@@ -21,6 +21,8 @@ export interface ListingDefinition<Filters> {
    * per value, for filters with few values and indexes that contain only the rows of one value.
    */
   readonly filters: { readonly [Name in keyof Filters]: Condition };
+  /** Conditions for counting, where another form reads less than the one that finds a page. */
+  readonly countFilters?: { readonly [Name in keyof Filters]?: string };
   /** Other orders of the list by name, each with an index. */
   readonly orders?: Readonly<Record<string, ListOrder>>;
 }
@@ -108,7 +110,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     const { from } = this.#definition;
     const counting: Statement<{ total: number }, Parameters> = statement(
       this.#labelOf('count', chosen),
-      `select count(*)::float8 as total from ${from} where ${this.#where(chosen)}`,
+      `select count(*)::float8 as total from ${from} where ${this.#where(chosen, this.#definition.countFilters)}`,
     );
     const row = await queryable.first(counting, chosen);
     return row?.total ?? 0;
@@ -163,9 +165,10 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     return [`${this.#label}-${part}`, ...names].join('+');
   }
 
-  #where(chosen: ChosenValues): string {
+  #where(chosen: ChosenValues, replaced: Readonly<Record<string, string | undefined>> = {}): string {
     const { where = 'true' } = this.#definition;
-    return [where, ...this.#conditions(chosen).map(({ sql }) => sql)].map((sql) => `(${sql})`).join(' and ');
+    const conditions = this.#conditions(chosen).map(({ name, sql }) => replaced[name] ?? sql);
+    return [where, ...conditions].map((sql) => `(${sql})`).join(' and ');
   }
 
   /** `value` is set if the condition depends on the value. */
