@@ -60,6 +60,22 @@ export const applications = [
     refusal: /access_denied: the user canceled the request/,
   },
   {
+    name: 'Authlib with Starlette',
+    folder: 'mealie-authlib',
+    callback: '/login',
+    preset: { slug: 'mealie' },
+    command: inPython,
+    refusal: /access_denied: the user canceled the request/,
+  },
+  {
+    name: 'openid-client',
+    folder: 'immich-openid-client',
+    callback: '/auth/login',
+    preset: { slug: 'immich' },
+    command: node,
+    refusal: /access_denied: the user canceled the request/,
+  },
+  {
     name: 'django-allauth',
     folder: 'django-allauth',
     callback: '/accounts/oidc/latchkey/login/callback/',

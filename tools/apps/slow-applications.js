@@ -65,6 +65,26 @@ export const slowApplications = [
     command: async () => ['java', '-jar', await javaProgram('spring')],
     checks: springChecks,
   },
+  ...['gitea', 'forgejo'].map((slug) => ({
+    name: `goth as in ${slug}`,
+    folder: 'gitea-goth',
+    callback: '/user/oauth2/latchkey/callback',
+    preset: { slug },
+    command: async () => [await goProgram('gitea-goth')],
+    refusal: /access_denied: the user canceled the request/,
+  })),
+  ...[
+    { slug: 'grafana', callback: '/login/generic_oauth', pkce: 'true' },
+    { slug: 'portainer', callback: '/', pkce: 'false' },
+  ].map(({ slug, callback, pkce }) => ({
+    name: `golang.org/x/oauth2 as in ${slug}`,
+    folder: 'grafana-oauth2',
+    callback,
+    preset: { slug },
+    settings: () => ({ CALLBACK: callback, PKCE: pkce }),
+    command: async () => [await goProgram('grafana-oauth2')],
+    refusal: /access_denied: the user canceled the request/,
+  })),
   {
     name: 'Miniflux',
     folder: 'miniflux',

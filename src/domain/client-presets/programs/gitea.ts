@@ -1,4 +1,4 @@
-import { documented } from './checks.ts';
+import { tested } from './checks.ts';
 import type { Preset, PresetNote, PresetStep } from './preset.ts';
 
 const CLIENT = {
@@ -79,7 +79,7 @@ export const gitea: Preset = {
     fromService: 'No.',
   },
   notes: NOTES,
-  checked: documented('https://docs.gitea.com/administration/command-line'),
+  checked: tested('library', 'goth', '1.82.0', 'gitea-goth'),
 };
 
 export const forgejo: Preset = {
@@ -93,5 +93,5 @@ export const forgejo: Preset = {
   steps: stepsOf('forgejo'),
   signOut: { fromProgram: 'No.', fromService: 'No.' },
   notes: NOTES,
-  checked: documented('https://forgejo.org/docs/latest/admin/command-line/'),
+  checked: tested('library', 'goth', '1.82.0', 'gitea-goth'),
 };

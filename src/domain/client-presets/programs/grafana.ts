@@ -1,4 +1,4 @@
-import { documented } from './checks.ts';
+import { tested } from './checks.ts';
 import type { Preset } from './preset.ts';
 
 export const grafana: Preset = {
@@ -62,7 +62,5 @@ signout_redirect_url = {logout}?post_logout_redirect_uri={url%}%2Flogin&client_i
     { topic: '"required attribute email was not provided"', text: 'The account has no confirmed address.' },
     { topic: '`invalid_redirect_uri` with `http://localhost:3000`', text: '`root_url` is missing.' },
   ],
-  checked: documented(
-    'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
-  ),
+  checked: tested('library', 'golang.org/x/oauth2', '0.37.0', 'grafana-oauth2'),
 };

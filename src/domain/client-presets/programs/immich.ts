@@ -1,4 +1,4 @@
-import { documented } from './checks.ts';
+import { tested } from './checks.ts';
 import type { Preset } from './preset.ts';
 
 export const immich: Preset = {
@@ -49,5 +49,5 @@ export const immich: Preset = {
         'it is created. Set it as a custom claim of the account in Latchkey.',
     },
   ],
-  checked: documented('https://docs.immich.app/administration/oauth'),
+  checked: tested('library', 'openid-client', '6.8.9', 'immich-openid-client'),
 };

@@ -1,4 +1,4 @@
-import { documented } from './checks.ts';
+import { tested } from './checks.ts';
 import type { Preset } from './preset.ts';
 
 export const mealie: Preset = {
@@ -32,5 +32,5 @@ OIDC_ADMIN_GROUP=mealie-admins
   ],
   signOut: { fromProgram: 'Yes.', fromService: 'No.' },
   notes: [{ topic: 'All users', text: 'Remove `OIDC_USER_GROUP`.' }],
-  checked: documented('https://docs.mealie.io/documentation/getting-started/authentication/oidc-v2/'),
+  checked: tested('library', 'Authlib', '1.9.9', 'mealie-authlib'),
 };

@@ -1,4 +1,4 @@
-import { documented } from './checks.ts';
+import { tested } from './checks.ts';
 import type { Preset } from './preset.ts';
 
 export const portainer: Preset = {
@@ -40,5 +40,5 @@ export const portainer: Preset = {
     { topic: 'Scopes', text: 'Separated by spaces. The comma of the default is not accepted.' },
     { topic: 'Permissions', text: 'New users see no environment until they are in a team that may use one.' },
   ],
-  checked: documented('https://docs.portainer.io/admin/settings/authentication/oauth'),
+  checked: tested('library', 'golang.org/x/oauth2', '0.37.0', 'grafana-oauth2'),
 };
