@@ -1,6 +1,6 @@
 /** Clients as data (administration 2). */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ADMIN_AREA_CLIENT_ID } from '#protocol/oauth/builtin-clients.ts';
 import type { AdminClient, AdminResponse } from '#test/support/admin-client.ts';
 import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
@@ -43,6 +43,19 @@ async function token({ id, secret }: Created, at = administered.service.address)
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid' }),
   });
   return response.status;
+}
+
+const idOf = (id: string) => parseId(id) ?? expect.fail('not a ULID');
+
+/** Sends a body as it is. */
+async function sendRaw(method: string, path: string, body: string) {
+  const response = await fetch(`${administered.service.address}/api/admin/v1/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    body,
+  });
+  const { errors } = JSON.parse(await response.text());
+  return { status: response.status, pointer: errors?.[0]?.source?.pointer };
 }
 
 const attributesOf = ({ body }: AdminResponse) => body.data?.attributes ?? {};
@@ -200,6 +213,32 @@ describe('PATCH', () => {
       code: 'invalid_request',
       source: { pointer },
     });
+  });
+
+  // What a client is and who owns it, as stored and as shown, and names of columns.
+  test.each(
+    `id kind is_static isStatic version updated_at created_at disabled_at last_used_at secret_created_at document_url
+     access active_sessions overridden overrides metadata client_secret_sealed former_secret_sealed registration_token_hash
+     admin can_request_admin __proto__ constructor`.split(/\s+/),
+  )('never assigns %s (S-131)', async (member) => {
+    const { id } = await create(WEB);
+    const path = `oauth2-clients/${id}`;
+    const stored = () =>
+      sql(administered.service.database, 'select c::text from oauth2_clients c where id = $1', [toUuid(idOf(id))]);
+    const before = await stored();
+    for (const value of ['builtin', true, null]) {
+      // A typing error in a name must not be taken for a change, also when null restores a default.
+      // A literal, because assigning `__proto__` adds no member.
+      const body = `${JSON.stringify({ ...WEB, client_name: 'Changed' }).slice(0, -1)},"${member}":${JSON.stringify(value)}}`;
+      for (const [method, at] of [
+        ['PATCH', path],
+        ['POST', 'oauth2-clients'],
+      ] as const) {
+        const { status, pointer } = await sendRaw(method, at, body);
+        expect([status, pointer]).toEqual([400, `/${member}`]);
+      }
+    }
+    expect(await stored()).toEqual(before);
   });
 
   test('of a configured client is refused, and of a dynamic one only changes what users see', async () => {
@@ -460,7 +499,7 @@ describe('client presets', () => {
       url: { example: 'https://grafana.example.org', note: null },
       client: { redirect_uris: ['{url}/login/generic_oauth'] },
       registers_itself: false,
-      checked: { how: 'documentation' },
+      checked: { how: 'tested', with: 'library' },
     });
     const one = await admin.get('client-presets/grafana');
     expect(one.body.data).toEqual(listed);

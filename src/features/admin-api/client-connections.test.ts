@@ -185,6 +185,16 @@ describe('a test of a client', () => {
   });
 });
 
+test('the logo of a managed client is not fetched from the internal network (S-52, S-195)', async () => {
+  const { port } = internal.address() as AddressInfo;
+  for (const url of [`http://127.0.0.1:${port}/`, `https://localhost:${port}/`]) {
+    const id = await create({ client_auth_method: 'none', redirect_uris: [CALLBACK], logo_uri: url });
+    const { status, headers } = await fetch(`${administered.service.address}/client-logos/${id}`);
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  }
+  expect(internalConnections).toBe(0);
+});
+
 test('connect shows what to enter in the application, without the secret', async () => {
   const id = await create({
     ...{ client_auth_method: 'client_secret_post', client_secret: 'never shown to anybody' },

@@ -11,6 +11,14 @@ const CHANGES = 'src/features/admin-api/audit-of-changes.test.ts';
 
 export const ADMIN_API: readonly Protection[] = [
   {
+    name: 'client-members',
+    what: 'a change of a client assigns only known members',
+    attack: 131,
+    removals: [{ text: "  if (unknown !== undefined) throw invalidMember([unknown], 'unknown member');\n" }],
+    test: 'src/features/admin-api/client-changes.test.ts',
+    testName: 'never assigns',
+  },
+  {
     name: 'audit-of-changes',
     what: 'a change by an administrator is stored with its event, or not at all',
     attack: 202,

@@ -89,6 +89,16 @@ export const ADMIN_AREA: readonly Protection[] = [
     testName: 'requests no internal address for a managed client (S-195)',
   },
   {
+    name: 'client-logo-guard',
+    what: 'the logo of a managed client is fetched only where the guard permits it',
+    attack: 195,
+    removals: [
+      { text: "accept: ACCEPT, isConfigured: kind === 'static' }", instead: 'accept: ACCEPT, isConfigured: true }' },
+    ],
+    test: CLIENT_TEST,
+    testName: 'is not fetched from the internal network',
+  },
+  {
     name: 'client-test-limit',
     what: 'an administrator runs ten tests of clients a minute',
     attack: 195,

@@ -235,6 +235,9 @@ async function applyPatch(
   for (const name of ['client_id', 'client_secret']) {
     if (name in patch) throw invalidMember([name], 'cannot be changed here');
   }
+  // A merge patch would ignore an unknown member that is null.
+  const unknown = Object.keys(patch).find((name) => !Object.hasOwn(changedClientBody.shape, name));
+  if (unknown !== undefined) throw invalidMember([unknown], 'unknown member');
   if (disabled !== undefined && typeof disabled !== 'boolean')
     throw invalidMember(['disabled'], 'expected true or false');
   const deps = { ...withBase(core), cancelGrantsOutsideRedirectUris };
