@@ -7,6 +7,7 @@ it('writes names as text, whatever they contain', () => {
     ['=HYPERLINK("https://evil.example")', '+1'],
     ['-2', '@sum(a1)'],
     ['\t=1', '\r=1'],
+    ['\n=1', '＝1'],
     ['Élodie, "Ellie"', 'two\nlines'],
     [null, undefined],
   ];
@@ -16,6 +17,7 @@ it('writes names as text, whatever they contain', () => {
       `"'=HYPERLINK(""https://evil.example"")",'+1`,
       `'-2,'@sum(a1)`,
       `'\t=1,"'\r=1"`,
+      `"'\n=1",'＝1`,
       '"Élodie, ""Ellie""","two\nlines"',
       ',',
       '',

@@ -1,5 +1,5 @@
 /** A spreadsheet would calculate a cell that starts with one of these (CSV injection). */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 const QUOTED = /["\r\n,]/;
 /** Tells spreadsheets that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
