@@ -204,7 +204,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 108,
     removals: [
       {
-        text: "if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: sub differs from the ID token');",
+        text: "  if (sub !== undefined && claims['sub'] !== sub)\n    throw new Unusable('userinfo: sub differs from the ID token', 'userinfo_failed');\n",
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -214,7 +214,7 @@ export const UPSTREAM: readonly Protection[] = [
     name: 'upstream-metadata-issuer',
     what: 'metadata must name the configured issuer',
     attack: 109,
-    removals: [{ text: "if (isStrict && issuer !== overrides.issuer) return wrong('issuer does not match');" }],
+    removals: [{ text: 'if (isStrict && issuer !== overrides.issuer) {', instead: "if (issuer === '') {" }],
     test: 'test/attacks/upstream-providers.test.ts',
     testName: 'unusable provider metadata',
   },
