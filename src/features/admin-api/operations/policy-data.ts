@@ -79,7 +79,7 @@ const validation = z.object({
     .object({
       valid: z.boolean().describe('Whether the data could be stored.'),
       problem: z
-        .object({ pointer, message: z.string().describe('What is wrong, in English.') })
+        .object({ pointer, message: z.string().describe('The problem, in English.') })
         .nullable()
         .describe('The first error; null: none.'),
       warnings: z

@@ -68,7 +68,7 @@ const overview = z.object({
 const parameters = z.object({
   metric: requiredParameter(
     z.enum(METRICS, METRICS.join(', ')),
-    'What is counted. `sign_ins`: browser sessions that users opened; for a client, its sessions that they opened. ' +
+    'The counted events. `sign_ins`: browser sessions that users opened; for a client, its sessions that they opened. ' +
       '`sign_in_failures`: wrong passwords and codes. `registrations`: new accounts. `tokens_issued`: responses with ' +
       'an access token. `active_users`, `active_users_7d`, `active_users_30d`: accounts of which a session was used ' +
       'on the day, or within the days that end with it; only with `step=day`. `second_factor_share`: share of ' +
