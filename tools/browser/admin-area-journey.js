@@ -24,6 +24,9 @@ export async function administer(checks, how) {
   await checks.that('an old sign-in asks for the password, and returns to the page', () => ageSignIn(how));
   await checks.that('an administrator without the right is told so, and finds no page', () => loseRight(how));
   await checks.that('names are text, whatever they contain', () => showHostileNames(how));
+  await checks.that('display names and user agents are text, in lists, records and events', () =>
+    showHostileAgents(how),
+  );
   await workOnUsers(checks, how);
   await watchService(checks, how);
   for (const locale of examinedLocales(how)) {
@@ -207,6 +210,44 @@ async function showHostileNames(how) {
     assert.notEqual(await page.title(), '1');
   });
   await how.latchkey.sql('delete from users where username = $1', [name]);
+}
+
+async function showHostileAgents(how) {
+  const hostile = '"><img src=x onerror="document.title=1">';
+  const [{ id }] = await how.latchkey.sql(
+    `insert into users (id, username, username_key, display_name, created_at)
+     values (gen_random_uuid(), 'mallory', 'mallory', $1, now()) returning id`,
+    [hostile],
+  );
+  await how.latchkey.sql(
+    `insert into user_sessions (id, key_hash, user_id, created_at, authenticated_at, user_agent)
+     values (gen_random_uuid(), sha256('mallory'), $1, now(), now(), $2)`,
+    [id, hostile],
+  );
+  await how.latchkey.sql(
+    `insert into audit_events (id, kind, user_id, user_agent, detail, created_at)
+     values (gen_random_uuid(), 'login', $1, $2, jsonb_build_object('method', $2::text), now())`,
+    [id, hostile],
+  );
+  const requireText = async (page) => {
+    await page.getByText('onerror').first().waitFor();
+    assert.equal(await page.locator('img').count(), 0);
+    assert.notEqual(await page.title(), '1');
+  };
+  await inArea(how, 'users?search=mallory', async (page) => {
+    await page.getByRole('link', { name: 'mallory' }).waitFor();
+    await requireText(page);
+    await page.getByRole('link', { name: 'mallory' }).click();
+    await page.getByRole('heading', { level: 1, name: 'mallory' }).waitFor();
+    await untilLoaded(page);
+    await requireText(page);
+    await page.goto(`${how.latchkey.base}admin/sessions?tab=browsers`);
+    await requireText(page);
+    await page.goto(`${how.latchkey.base}admin/audit`);
+    await rows(page).filter({ hasText: 'mallory' }).locator('a[href*="/audit/"]').first().click();
+    await requireText(page);
+  });
+  await how.latchkey.sql('delete from users where id = $1', [id]);
 }
 
 /** Every page and dialog in every look, with pictures. */
