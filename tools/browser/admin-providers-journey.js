@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { addAdministrator, examine, examinedLocales, inArea, rows } from './admin-area-journey.js';
+import { drawn } from './admin-overview.js';
 import { tabTo } from './keyboard.js';
 import { upstreamSettings } from './settings.js';
 import { UPSTREAM_IDS } from './upstream-services.js';
@@ -30,17 +31,17 @@ export async function watchProviders(checks, how) {
 }
 
 /** More links than a page shows, at a provider that was removed. */
-async function addLinks({ sql }) {
-  await sql(
+async function addLinks(latchkey) {
+  await latchkey.sql(
     `insert into upstream_providers (id, human_name, client_id, ui_order, created_at, disabled_at)
      values ($1::uuid, '<b>Old pier</b>', 'old', 9, now(), now())`,
     [REMOVED],
   );
-  await sql(
+  await latchkey.sql(
     `insert into users (id, username, username_key, created_at)
      select gen_random_uuid(), 'mate-' || n, 'mate-' || n, now() from generate_series(1, 30) n`,
   );
-  await sql(
+  await latchkey.sql(
     `insert into upstream_links (id, provider_id, subject, user_id, human_account_name, created_at)
      select gen_random_uuid(), $1::uuid, 'subject of ' || username, id, username || '@pier.example', now()
        from users where username like 'mate-%'`,
@@ -133,6 +134,7 @@ async function examineProviders(how, locale) {
       }
       await page.goto(`${how.latchkey.base}admin/`);
       await page.locator('.finding').first().waitFor();
+      await drawn(page);
       await examine(how, page, `admin-health-${locale}`);
     },
     { locale },

@@ -122,11 +122,12 @@ export async function checkAdminApplications(checks, { folder, relyingParty, ...
 export async function checkAdminProviders(checks, { folder, relyingParty, ...place }) {
   const upstream = await UpstreamProvider.start();
   const latchkey = await Latchkey.start(folder, 'providers', watchedSettings(relyingParty.callback, upstream));
+  await upstream.register(redirectUris(latchkey.base));
   try {
     await watchProviders(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
-    await upstream.stop();
+    upstream.close();
   }
 }
 

@@ -24,7 +24,7 @@ const findings = z.object({
         .array(
           z
             .object({
-              code: z.enum(CHECK_CODES).describe('What was checked. The same names as in `latchkey doctor`.'),
+              code: z.enum(CHECK_CODES).describe('Name of the check. The same names as in `latchkey doctor`.'),
               subject: z
                 .string()
                 .nullable()
