@@ -3,12 +3,12 @@ import type { UpstreamProvider } from '../../api/documents.ts';
 import { Time } from '../../components/time.tsx';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';
 
-const STATES: Readonly<Record<UpstreamProvider['state'], { readonly text: AdminKey; readonly badge?: string }>> = {
+const STATES: Readonly<Record<UpstreamProvider['state'], { readonly text: AdminKey; readonly style?: string }>> = {
   working: { text: 'admin.providers.working' },
-  failing: { text: 'admin.providers.failing', badge: 'badge badge-danger' },
+  failing: { text: 'admin.providers.failing', style: 'badge badge-danger' },
   unknown: { text: 'admin.providers.unknown' },
-  disabled: { text: 'admin.providers.disabled', badge: 'badge' },
-  removed: { text: 'admin.providers.removed', badge: 'badge' },
+  disabled: { text: 'admin.providers.disabled', style: 'meta' },
+  removed: { text: 'admin.providers.removed', style: 'meta' },
 };
 
 /** Texts of the codes of the API. Others show what the API says. */
@@ -35,8 +35,8 @@ export function providerName(id: string, { human_name, issuer }: UpstreamProvide
 
 export function ProviderState({ state }: { state: UpstreamProvider['state'] }): VNode {
   const { t } = useTexts();
-  const { text, badge } = STATES[state];
-  return <span class={badge}>{t(text)}</span>;
+  const { text, style } = STATES[state];
+  return <span class={style}>{t(text)}</span>;
 }
 
 /** What failed last, when, and what to do about it. */
