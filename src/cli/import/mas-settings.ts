@@ -4,7 +4,7 @@ import { loadConfig } from '#config/load.ts';
 import type { Finding } from '#domain/import/finding.ts';
 import type { MasSettings } from '#domain/import/mas/mas-import.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
+import { type PasswordScheme, pepperOf } from '#platform/password-hash/schemes.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 
 /**
@@ -62,7 +62,7 @@ function findingOfScheme(theirs: PasswordScheme, { passwords }: Config): Finding
   if (own === undefined) return undefined;
   const wrong = [
     ...(own.algorithm === theirs.algorithm ? [] : ['algorithm']),
-    ...(own.secret?.reveal() === theirs.secret?.reveal() ? [] : ['secret']),
+    ...(pepperOf(own).equals(pepperOf(theirs)) ? [] : ['secret']),
     ...(own.unicodeNormalization === theirs.unicodeNormalization ? [] : ['unicode_normalization']),
   ];
   if (wrong.length === 0) return undefined;

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { pepperOf } from '#platform/password-hash/schemes.ts';
 import { load, problemsOf, type Situation } from '../fixture.test-support.ts';
+import { parseClient } from '../sections/clients.ts';
 import { CHART, CHART_FILES, GENERATED, MANUAL, MATRIX, SECRETS, SMALLEST, ULID } from './documents.test-support.ts';
 
 function situation(document: object, more: Situation = {}): Situation {
@@ -240,7 +241,9 @@ describe('the documents of MAS', () => {
     expect(problemsOf(situation({ clients }))).toEqual([
       expect.stringContaining('clients[0].client_secret: expected at least 16 characters, got [secret]'),
     ]);
-    const { config } = loadMas({ clients: [{ ...clients[0], allow_short_secret: true }] });
-    expect(config.clients[0]?.clientSecret?.reveal()).toBe('short');
+    const permitted = { ...clients[0], allow_short_secret: true };
+    expect(loadMas({ clients: [permitted] }).config.clients[0]?.clientSecret?.reveal()).toBe('short');
+    // Administrators cannot permit it.
+    expect(parseClient(permitted, 'https://auth.example/')).toMatchObject({ ok: false, path: ['allow_short_secret'] });
   });
 });

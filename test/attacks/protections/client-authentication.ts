@@ -239,4 +239,22 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     test: 'test/attacks/client-assertions.test.ts',
     testName: '20 times at once over two instances: one succeeds',
   },
+  {
+    name: 'short-client-secret',
+    what: 'a configured client has a secret that cannot be guessed, unless the operator permits a shorter one',
+    attack: 34,
+    removals: [{ text: 'if (clientSecret.length < MIN_SECRET_LENGTH) {', instead: 'if (clientSecret.length < 0) {' }],
+    test: 'src/config/mas/mas.test.ts',
+    testName: 'a client with a short secret of its own needs permission',
+  },
+  {
+    name: 'short-client-secret-permission',
+    what: 'administrators cannot permit a secret that is too short',
+    attack: 34,
+    removals: [
+      { text: "['client_secret_file', 'allow_short_secret'] as const", instead: "['client_secret_file'] as const" },
+    ],
+    test: 'src/config/mas/mas.test.ts',
+    testName: 'a client with a short secret of its own needs permission',
+  },
 ];
