@@ -40,6 +40,7 @@ const IMAGES = [
   { name: 'admin-connect', reach: openConnect, viewport: AREA },
   { name: 'admin-invitation', reach: openInvitation, viewport: AREA },
   { name: 'admin-overview', reach: openOverview, viewport: AREA, quality: 60 },
+  { name: 'admin-policy-data', reach: comparePolicyData, viewport: AREA },
 ];
 
 export async function writeGuideImages(checks, { browser, folder, relyingParty }) {
@@ -127,6 +128,18 @@ async function openInvitation(page, site) {
   await page.getByRole('button', { name: 'Create invitation' }).click();
   await page.getByRole('heading', { level: 1, name: 'New colleagues' }).waitFor();
   await page.locator('.qr-code, svg').first().waitFor();
+}
+
+async function comparePolicyData(page, site) {
+  await openAdminArea(page, site, 'settings/policy-data');
+  const data = {
+    banned_domains: ['trash.example', '*.spam.example'],
+    registration: { banned_usernames: { prefixes: ['bot-'] } },
+  };
+  await page.locator('#policy-data').fill(JSON.stringify(data, null, 2));
+  await page.getByRole('button', { name: 'Check and compare' }).click();
+  await page.getByRole('button', { name: 'Save and apply' }).waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
 }
 
 /** Shows a service that has been used for a while. */

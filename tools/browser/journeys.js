@@ -10,6 +10,7 @@ import { keepEdits } from './admin-drafts.js';
 import { manageGroups } from './admin-groups-journey.js';
 import { administerInvitations } from './admin-invitations.js';
 import { watchedSettings, watchProviders } from './admin-providers-journey.js';
+import { configureService } from './admin-settings.js';
 import {
   callByKeyboard,
   callFromReference,
@@ -102,6 +103,16 @@ export async function checkAdminArea(checks, { folder, relyingParty, ...place })
   try {
     await administer(checks, { ...place, latchkey });
     await manageGroups(checks, { ...place, latchkey });
+  } finally {
+    await latchkey.stop();
+  }
+}
+
+/** Reads settings, and edits the policy data. */
+export async function checkAdminSettings(checks, { folder, relyingParty, ...place }) {
+  const latchkey = await Latchkey.start(folder, 'settings', settings(relyingParty.callback));
+  try {
+    await configureService(checks, { ...place, latchkey });
   } finally {
     await latchkey.stop();
   }

@@ -9,6 +9,7 @@ const providers = () => import('./pages/providers/pages.ts');
 const users = () => import('./pages/users/pages.ts');
 const sessions = () => import('./pages/sessions/pages.ts');
 const audit = () => import('./pages/audit/pages.ts');
+const settings = () => import('./pages/settings/pages.ts');
 const jobs = () => import('./pages/jobs/pages.ts');
 
 /** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
@@ -30,4 +31,6 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'audit', page: lazyPage(async () => (await audit()).Audit) },
   { path: 'audit/:id', page: lazyPage(async () => (await audit()).AuditEventView) },
   { path: 'jobs', page: lazyPage(async () => (await jobs()).Jobs) },
+  { path: 'settings', page: lazyPage(async () => (await settings()).Settings) },
+  { path: 'settings/policy-data', page: lazyPage(async () => (await settings()).PolicyData) },
 ];

@@ -42,6 +42,8 @@ interface ErrorDocument {
 interface ChangeOptions {
   /** The change is rejected if the record has another version (RFC 9110 13.1.1). */
   readonly ifMatch?: string | undefined;
+  /** The change is rejected if a record exists already (RFC 9110 13.1.2). */
+  readonly isFirst?: boolean;
 }
 
 /** Calls the admin API. Gets its access tokens itself. */
@@ -83,8 +85,8 @@ export class AdminClient {
     return response;
   }
 
-  async post<Data>(path: string, body: object = {}): Promise<TestResponse<Data>> {
-    return await this.#change('POST', path, body);
+  async post<Data>(path: string, body: object = {}, options: ChangeOptions = {}): Promise<TestResponse<Data>> {
+    return await this.#change('POST', path, body, options);
   }
 
   async put<Data>(path: string, body: object = {}): Promise<TestResponse<Data>> {
@@ -103,11 +105,12 @@ export class AdminClient {
     method: string,
     path: string,
     body: object | undefined,
-    { ifMatch }: ChangeOptions = {},
+    { ifMatch, isFirst = false }: ChangeOptions = {},
   ): Promise<TestResponse<Data>> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      ...(isFirst && { 'if-none-match': '*' }),
     };
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
     return await this.#send(path, init, (of) => (of.status === 204 ? undefined : of.json()));

@@ -70,3 +70,10 @@ export type Job = Attributes['listJobs'];
 
 /** The response of `health-findings`. */
 export type HealthFindings = Bodies['listHealthFindings'];
+
+/** The configuration in force. */
+export type EffectiveConfiguration = Bodies['getEffectiveConfiguration'];
+/** A version of the policy data, without its data. */
+export type PolicyVersion = Attributes['listPolicyData'];
+export type StoredPolicyData = Attributes['setPolicyData'];
+export type PolicyValidation = Bodies['validatePolicyData'];

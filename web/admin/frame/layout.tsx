@@ -14,6 +14,7 @@ const PAGES: readonly { readonly path: string; readonly title: AdminKey }[] = [
   { path: 'sessions', title: 'admin.sessions.title' },
   { path: 'audit', title: 'admin.audit.title' },
   { path: 'jobs', title: 'admin.jobs.title' },
+  { path: 'settings', title: 'admin.settings.title' },
 ];
 
 /** Navigation, page and footer of the area. */

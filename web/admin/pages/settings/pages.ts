@@ -1,0 +1,2 @@
+export { PolicyData } from './policy-data.page.tsx';
+export { Settings } from './settings.page.tsx';
