@@ -109,7 +109,10 @@ describe('validation', () => {
     });
     expect((await validate({ 'a/b': 1 })).result).toMatchObject({ problem: { pointer: '/data/a~1b' } });
     expect((await admin.get('policy-data/latest')).status).toBe(404);
-    const events = await sql(administered.service.database, `select 1 from audit_events where detail ->> 'operation' = 'validatePolicyData'`);
+    const events = await sql(
+      administered.service.database,
+      `select 1 from audit_events where detail ->> 'operation' = 'validatePolicyData'`,
+    );
     expect(events).toEqual([]);
   });
 

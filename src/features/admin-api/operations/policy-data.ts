@@ -1,12 +1,12 @@
 /** Policy data in addition to the configuration (operations 4.11). */
 import { z } from 'zod';
 import { type PolicyDataRecord, policyDataRecords } from '#domain/administration/policy-data-listing.ts';
-import { listPolicyVersions, type PolicyVersion } from '#domain/policy/list-policy-versions.ts';
 import {
   POLICY_WARNING_CODES,
   type PolicyDataWarning,
   policyDataWarnings,
-} from '#domain/policy/policy-data-warnings.ts';
+} from '#domain/administration/policy-data-warnings.ts';
+import { listPolicyVersions, type PolicyVersion } from '#domain/policy/list-policy-versions.ts';
 import { type ExpectedVersions, type PolicyDataId, storePolicyData } from '#domain/policy/store-policy-data.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid, parseId, toUuid } from '#platform/base/ids.ts';

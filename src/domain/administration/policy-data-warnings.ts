@@ -2,11 +2,11 @@
 import type { PolicyData } from '#config/sections/policy.ts';
 import { usernameKey } from '#domain/accounts/account-names.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
+import { type BanDeps, findBan } from '#domain/policy/requester-policy.ts';
 import { fromUuid, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ClientId, UserId } from '#vocabulary/ids.ts';
-import { type BanDeps, findBan } from './requester-policy.ts';
 
 export const POLICY_WARNING_CODES = [
   'locks_out_caller',
