@@ -43,8 +43,8 @@ try {
       + (select count(*) from compat_access_tokens) + (select count(*) from compat_refresh_tokens) as count`),
   ];
   await mas.end();
-  console.log(
-    `${users} users, ${sessions[0].count} sessions, ${tokens[0].count} tokens made in ${seconds(startedAt)} s`,
+  process.stdout.write(
+    `${users} users, ${sessions[0].count} sessions, ${tokens[0].count} tokens made in ${seconds(startedAt)} s\n`,
   );
 
   const file = join(folder, 'latchkey.json');
@@ -59,9 +59,9 @@ try {
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
   const uri = `postgres://${username}@/mas?host=${encodeURIComponent(socket)}&port=${port}`;
   const checked = await measured(['import', 'mas', 'check', '-c', file, '--mas-database-uri', uri, '--json']);
-  console.log(`check: exit ${checked.exitCode}, ${checked.seconds} s, peak ${checked.peakMb} MB`);
+  process.stdout.write(`check: exit ${checked.exitCode}, ${checked.seconds} s, peak ${checked.peakMb} MB\n`);
   const done = await measured(['import', 'mas', 'migrate', '-c', file, '--mas-database-uri', uri, '--json']);
-  console.log(`migrate: exit ${done.exitCode}, ${done.seconds} s, peak ${done.peakMb} MB`);
+  process.stdout.write(`migrate: exit ${done.exitCode}, ${done.seconds} s, peak ${done.peakMb} MB\n`);
   if (done.exitCode !== 0) throw new Error(`${done.out}\n${done.err}`);
   const counts = Object.fromEntries(JSON.parse(done.out).entities.map(({ entity, done: count }) => [entity, count]));
   console.log(JSON.stringify(counts));
@@ -72,7 +72,7 @@ try {
       + (select count(*) from compat_access_tokens) + (select count(*) from compat_refresh_tokens) as tokens,
       (select count(*) from users) as users, pg_database_size('mas') as source, pg_database_size(current_database()) as target`);
   await admin.end();
-  console.log(`databases: source ${megabytes(rows[0].source)} MB, target ${megabytes(rows[0].target)} MB`);
+  process.stdout.write(`databases: source ${megabytes(rows[0].source)} MB, target ${megabytes(rows[0].target)} MB\n`);
   const isComplete =
     Number(rows[0].users) === users && rows[0].sessions === sessions[0].count && rows[0].tokens === tokens[0].count;
   const isSmall = Math.max(done.peakMb, checked.peakMb) <= Number(values['max-mb']);
