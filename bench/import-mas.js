@@ -64,7 +64,7 @@ try {
   process.stdout.write(`migrate: exit ${done.exitCode}, ${done.seconds} s, peak ${done.peakMb} MB\n`);
   if (done.exitCode !== 0) throw new Error(`${done.out}\n${done.err}`);
   const counts = Object.fromEntries(JSON.parse(done.out).entities.map(({ entity, done: count }) => [entity, count]));
-  console.log(JSON.stringify(counts));
+  say(JSON.stringify(counts));
   const { rows } =
     await admin.query(`select (select count(*) from user_sessions) + (select count(*) from oauth2_sessions)
       + (select count(*) from compat_sessions) as sessions,
@@ -76,7 +76,7 @@ try {
   const isComplete =
     Number(rows[0].users) === users && rows[0].sessions === sessions[0].count && rows[0].tokens === tokens[0].count;
   const isSmall = Math.max(done.peakMb, checked.peakMb) <= Number(values['max-mb']);
-  console.log(isComplete && isSmall ? '1 passed, 0 failed' : `0 passed, 1 failed ${isComplete ? 'memory' : 'rows'}`);
+  say(isComplete && isSmall ? '1 passed, 0 failed' : `0 passed, 1 failed ${isComplete ? 'memory' : 'rows'}`);
   process.exitCode = isComplete && isSmall ? 0 : 1;
 } finally {
   await server.stop();
@@ -151,4 +151,8 @@ function seconds(startedAt) {
 
 function megabytes(bytes) {
   return Math.round(Number(bytes) / 1024 / 1024);
+}
+
+function say(text) {
+  process.stdout.write(`${text}\n`);
 }
