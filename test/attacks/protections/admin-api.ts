@@ -329,19 +329,6 @@ export const ADMIN_API: readonly Protection[] = [
     testName: 'of twenty changes that are based on the same version, one is stored',
   },
   {
-    name: 'policy-data-conflict-locked',
-    what: 'the version of the policy data cannot change between the comparison and the change',
-    attack: 207,
-    removals: [
-      {
-        text: '    await transaction.execute(lockPolicyData, {});\n    const row',
-        instead: '    const row',
-      },
-    ],
-    test: 'src/features/admin-api/policy-data.test.ts',
-    testName: 'of twenty changes that are based on the same version, one is stored',
-  },
-  {
     name: 'admin-link-owned',
     what: 'an identity linked to one account cannot be linked to another',
     attack: 128,
