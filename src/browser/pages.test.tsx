@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { textOf } from '#test/support/html-forms.ts';
+import { catalogOf } from '#test/support/samples.ts';
 import { ERROR_CODES } from '#vocabulary/errors.ts';
 import en from '../../locales/en.json' with { type: 'json' };
 import { assetPaths } from './asset-files.ts';
@@ -18,7 +19,7 @@ import { ClientName, cleanName, Heading, Notice } from './components/text.tsx';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
 import { ProblemPage, problemTitle } from './error-format.tsx';
 import { loadTranslations } from './i18n/load-translations.ts';
-import { createCatalog, type Translations } from './i18n/translations.ts';
+import type { Translations } from './i18n/translations.ts';
 import { type PageFrame, renderPage, type Site } from './layout.tsx';
 
 const site: Site = {
@@ -144,7 +145,7 @@ describe('a page', () => {
   });
 
   test('declares its language and direction, including right to left', () => {
-    const arabic = createCatalog({ en, ar: {} }).in('ar');
+    const arabic = catalogOf({ en, ar: {} }).in('ar');
     expect(render(<h1>x</h1>, { translations: arabic })).toContain('<html lang="ar" dir="rtl">');
   });
 

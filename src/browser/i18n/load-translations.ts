@@ -4,7 +4,7 @@ import type { OwnTranslations } from '#config/own-translations.ts';
 import { BUNDLED_LANGUAGES } from '#config/translation-files.ts';
 import { isObject } from '#platform/base/objects.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import { catalogOf, type TranslationCatalog } from './translations.ts';
+import { createCatalog, type TranslationCatalog } from './translations.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -17,7 +17,7 @@ const read = new Map<string, Texts>();
 /** Returns the bundled languages, with the operator's texts and languages. */
 export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog {
   const tags = new Set([...BUNDLED_LANGUAGES, ...Object.keys(own)]);
-  return catalogOf([...tags], (tag) => ({ ...bundledTexts(tag), ...own[tag] }));
+  return createCatalog([...tags], (tag) => ({ ...bundledTexts(tag), ...own[tag] }));
 }
 
 /**

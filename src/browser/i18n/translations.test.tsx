@@ -1,13 +1,14 @@
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, test } from 'vitest';
+import { catalogOf } from '#test/support/samples.ts';
 import ar from '../../../locales/ar.json' with { type: 'json' };
 import de from '../../../locales/de.json' with { type: 'json' };
 import en from '../../../locales/en.json' with { type: 'json' };
 import es from '../../../locales/es.json' with { type: 'json' };
 import fr from '../../../locales/fr.json' with { type: 'json' };
 import { loadTranslations } from './load-translations.ts';
-import { createCatalog, type MessageKey } from './translations.ts';
+import type { MessageKey } from './translations.ts';
 
 const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
 
@@ -49,13 +50,13 @@ describe('message files', () => {
 
 describe('a catalog', () => {
   test('falls back to English for a missing text, with English formatting', () => {
-    const catalog = createCatalog({ en, ar: { 'login.title': 'تسجيل الدخول' } });
+    const catalog = catalogOf({ en, ar: { 'login.title': 'تسجيل الدخول' } });
     expect(catalog.in('ar').t('login.title')).toBe('تسجيل الدخول');
     expect(catalog.in('ar').t('login.rate_limit_exceeded', { minutes: 3 })).toContain('3 minutes');
   });
 
   test('isolates an English text in right-to-left languages only', () => {
-    const catalog = createCatalog({ en, he: { 'login.title': 'כניסה' }, 'de-AT': {}, 'he-IL': {} });
+    const catalog = catalogOf({ en, he: { 'login.title': 'כניסה' }, 'de-AT': {}, 'he-IL': {} });
     expect(catalog.in('he').t('login.title')).toBe('כניסה');
     expect(catalog.in('he').t('register.title')).toBe(`\u2066${en['register.title']}\u2069`);
     expect(catalog.in('he-IL').t('register.title')).toBe(`\u2066${en['register.title']}\u2069`);
@@ -78,7 +79,7 @@ describe('a catalog', () => {
     ['az-Arab', 'rtl'],
     ['zh-Hans', 'ltr'],
   ])('knows that the direction of %s is %s', (language, direction) => {
-    expect(createCatalog({ en, [language]: {} }).in(language).direction).toBe(direction);
+    expect(catalogOf({ en, [language]: {} }).in(language).direction).toBe(direction);
   });
 
   test('chooses plural forms', () => {

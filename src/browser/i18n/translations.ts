@@ -15,15 +15,11 @@ export interface TranslationCatalog {
   messagesOf(language: string, keys: readonly string[]): Messages;
 }
 
-/** Creates a catalog from message files. The other languages fall back to `en`. */
-export function createCatalog(
-  files: Readonly<Record<string, Messages>> & { readonly en: Messages },
-): TranslationCatalog {
-  return catalogOf(Object.keys(files), (tag) => files[tag] ?? {});
-}
-
-/** Creates a catalog of the given languages and `en`, and reads the messages of a language at first use. */
-export function catalogOf(tags: readonly string[], read: (tag: string) => Messages): TranslationCatalog {
+/**
+ * Creates a catalog of the given languages and `en`. The other languages fall back to `en`, and their messages are read at
+ * first use.
+ */
+export function createCatalog(tags: readonly string[], read: (tag: string) => Messages): TranslationCatalog {
   const english = new Language('en', read('en'), undefined);
   const others = tags.filter((tag) => tag !== 'en');
   // A language comes before its variants, which fall back to it.

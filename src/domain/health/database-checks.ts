@@ -10,6 +10,7 @@ import { findStateProblem } from '#domain/keys/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { outside } from '#platform/base/tasks.ts';
 import { trustLine } from '#platform/http/untrusted-proxies.ts';
 import { countFailedJobs, listOverdueQueues, readBacklog } from '#platform/jobs/backlog.ts';
 import { type LiveProcess, listLiveProcesses } from '#platform/jobs/registered-processes.ts';
@@ -119,7 +120,7 @@ async function checkEmbedded(
       ),
     ];
   }
-  const { bavail, bsize } = await statfs(clusterDirectory);
+  const { bavail, bsize } = await outside(statfs(clusterDirectory));
   const free = bavail * bsize;
   const mebibytes = Math.floor(free / 1024 ** 2);
   if (free < LEAST_FREE_BYTES) {
