@@ -16,13 +16,11 @@ const MAX_CHARACTERS = 2048;
 const ALLOWED_CHARACTERS = /^[\x21\x23-\x3B\x3D\x3F-\x5B\x5D_a-z~]+$/;
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
 const LOOPBACK_ADDRESS = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?(?:[/?]|$)/;
-/** RFC 8252 7.1: a reversed domain name, so with a period, and without an authority. */
-const PRIVATE_USE = /^([a-z][a-z0-9+.-]*\.[a-z0-9+.-]*):\/(?!\/)/;
-
 /**
- * The same with any scheme. Well-known programs use it with or without a host (`cursor://host/path`, `app:///path`).
+ * Applications use their scheme with or without a host (`com.example.app:/path`, `com.example.app:///path`,
+ * `cursor://host/path`). The system passes on every URI with the scheme, so the host protects nothing.
  */
-const ANY_PRIVATE_USE = /^([a-z][a-z0-9+.-]*):\//;
+const PRIVATE_USE = /^([a-z][a-z0-9+.-]*):\//;
 const NO_SCHEME = 'must use https, http on loopback, or a private-use scheme such as com.example.app:/callback';
 /** Schemes of operating systems, browsers and published protocols, which no application can claim. */
 const RESERVED_SCHEMES = new Set([
@@ -98,7 +96,8 @@ export function registeredRedirectUriProblem(
   }
   const scheme = schemeOf(uri);
   if (scheme === undefined) return { text: NO_SCHEME };
-  const isDomain = PRIVATE_USE.test(uri);
+  // RFC 8252 7.1: a reversed domain name, so with a period.
+  const isDomain = scheme.includes('.');
   if (!isAllowed(scheme, policy) && !(isDomain && clientHost.ownsScheme(scheme))) {
     const text = isDomain ? 'must have a scheme that starts with the reversed host of client_uri' : NO_SCHEME;
     return { text, setting: 'allow_private_use_schemes' };
@@ -116,7 +115,7 @@ export function isNativeRedirectUri(uri: string, policy: RedirectUriPolicy): boo
 
 /** Returns the scheme of a URI if an application can claim it. Schemes of Windows itself start with `ms-`. */
 function schemeOf(uri: string): string | undefined {
-  const scheme = ANY_PRIVATE_USE.exec(uri)?.[1];
+  const scheme = PRIVATE_USE.exec(uri)?.[1];
   return scheme === undefined || RESERVED_SCHEMES.has(scheme) || scheme.startsWith('ms-') ? undefined : scheme;
 }
 

@@ -298,6 +298,8 @@ describe('redirect URIs (oauth 4.4)', () => {
     ['http://[::1]:7777/cb?x=1', native, {}],
     ['example.app:/cb', native, {}],
     ['example.app.desktop:/cb', native, {}],
+    ['example.app:///cb', native, {}],
+    ['example.app.desktop://cb/path?keep=1', native, {}],
     ['http://app.example/cb', {}, insecure],
     ['https://other.example/cb', {}, anyHost],
     ['http://localhost:3000/cb', {}, { ...insecure, ...anyHost }],
@@ -320,9 +322,13 @@ describe('redirect URIs (oauth 4.4)', () => {
     ['http://127.0.0.2/cb', native, {}],
     ['http://localhost.evil.example/cb', native, {}],
     ['example.app:/cb', {}, {}],
-    ['example.app://cb', native, {}],
+    ['example.app:///cb', {}, {}],
+    ['example.app://cb', { application_type: 'web' }, {}],
+    ['example.app://me@cb/', native, {}],
     ['example.app:cb', native, {}],
     ['example.application:/cb', native, {}],
+    ['example.application:///cb', native, {}],
+    ['example.application://example.app/cb', native, {}],
     ['EXAMPLE.APP:/cb', native, {}],
     ['app:/cb', native, {}],
     ['mailto:/x', native, insecure],
@@ -355,7 +361,7 @@ describe('redirect URIs (oauth 4.4)', () => {
   });
 
   const PRIVATE = [
-    ...['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://host', 'app:///cb', 'app:/cb', 'x.y://h/cb?a=1'],
+    ...['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://host', 'app:///cb', 'app:/cb', 'app://h/cb?a=1'],
   ];
   test('with a private-use scheme, with or without host, are accepted where the operator allows such schemes', () => {
     for (const uri of PRIVATE) {
