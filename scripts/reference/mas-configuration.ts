@@ -22,7 +22,11 @@ const KEPT = [
 /** Describes what Latchkey makes of each key of a configuration of Matrix Authentication Service. */
 export function masConfigurationPage(): string {
   const changed = MAS_KEYS.flatMap(({ key, says }) => (says === undefined ? [] : [[code(key), says]]));
-  const defaults = MAS_DEFAULTS.map(({ path, value, says }) => [code(pathText(path)), shown(value), says]);
+  const defaults = MAS_DEFAULTS.map(({ list, path, value, says }) => [
+    code(list === undefined ? pathText(path) : `${pathText(list)}[].${pathText(path)}`),
+    shown(value),
+    says,
+  ]);
   return `# Configuration of Matrix Authentication Service
 
 Latchkey reads the configuration files of Matrix Authentication Service (MAS) as they are. This page is generated from the

@@ -185,6 +185,7 @@ const LISTENER = {
   resources: [{ name: 'human' }],
   binds: [{ host: undefined, port: 1 }],
   prefix: undefined,
+  cleartextHttp2: false,
 };
 const POSTGRES = {
   good: 'postgres://role:pass@db.example/name',
@@ -309,6 +310,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: '[]',
     problem: 'expected a non-empty list, got a list',
   },
+  'http.listeners[].cleartext_http2': bool(true),
   'http.listeners[].tls.certificate': { ...secret(), good: JSON.stringify(PAIR.cert), reads: PAIR.cert },
   'http.listeners[].tls.key': { ...secret(), good: JSON.stringify(PAIR.key), reads: PAIR.key },
   'http.listeners[].tls.password': { ...secret(), good: 'hush', reads: 'hush' },

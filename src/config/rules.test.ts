@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { selfSigned } from '#test/support/self-signed.ts';
 import { loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -39,6 +40,17 @@ describe('http', () => {
       { host: '127.0.0.1', port: 1 },
       { host: undefined, port: 2 },
     ]);
+  });
+
+  test('HTTP/2 without TLS is for listeners without TLS', () => {
+    const { cert, key } = selfSigned(['auth.example']);
+    const tls = `{certificate: ${JSON.stringify(cert)}, key: ${JSON.stringify(key)}}`;
+    const entry = (members: string) => listener(`{resources: [human], binds: [{port: 1}], ${members}}`);
+    expect(problemsIn(entry(`tls: ${tls}, cleartext_http2: true`))).toEqual([
+      'http.listeners[0].cleartext_http2: not allowed together with "tls"',
+    ]);
+    expect(loadYaml(entry('cleartext_http2: true')).http.listeners[0]).toMatchObject({ cleartextHttp2: true });
+    expect(loadYaml(entry(`tls: ${tls}`)).http.listeners[0]).toMatchObject({ cleartextHttp2: false });
   });
 
   test('the admin area is on the listener of its API', () => {

@@ -16,6 +16,8 @@ import { textAt } from './values.ts';
 export interface MasDefault {
   /** In the document of Latchkey. */
   readonly path: Path;
+  /** Each item of this list gets the default. The other paths are below an item. */
+  readonly list?: Path;
   readonly value: unknown;
   /** Why, for the reference and the report of a conversion. */
   readonly says: string;
@@ -53,6 +55,13 @@ export const MAS_DEFAULTS: readonly MasDefault[] = [
     path: ['http', 'listeners'],
     value: DEFAULT_LISTENERS,
     says: 'MAS serves the admin API on no listener by default, and health on port 8081 only',
+  },
+  {
+    list: ['http', 'listeners'],
+    path: ['cleartext_http2'],
+    value: true,
+    says: 'MAS accepts HTTP/2 without TLS',
+    unless: [['cleartext_http2'], ['tls']],
   },
   {
     path: ['database', 'uri'],
@@ -99,11 +108,21 @@ export function withMasDefaults(document: MappingNode): Completed {
   const at: Origin = { rank: document.at.rank, directory: document.at.directory, source: 'default of MAS' };
   const notes: MasNote[] = [];
   let root: Node = document;
-  for (const { path, value, says, unless = [path], when } of MAS_DEFAULTS) {
-    const isSet = unless.some((other) => nodeAt(document, other) !== undefined);
-    if (isSet || when?.(document) === false) continue;
-    root = withValue(root, path, nodeOf(value, at), at) ?? root;
-    notes.push({ kind: 'change', key: pathText(path), message: `set to ${JSON.stringify(value)}: ${says}`, at });
+  for (const { list, path, value, says, unless = [path], when } of MAS_DEFAULTS) {
+    if (when?.(document) === false) continue;
+    for (const place of list === undefined ? [[]] : itemsOf(document, list)) {
+      if (unless.some((other) => nodeAt(document, [...place, ...other]) !== undefined)) continue;
+      const complete = [...place, ...path];
+      root = withValue(root, complete, nodeOf(value, at), at) ?? root;
+      notes.push({ kind: 'change', key: pathText(complete), message: `set to ${JSON.stringify(value)}: ${says}`, at });
+    }
   }
   return { root: root.kind === 'mapping' ? root : document, notes };
+}
+
+/** Returns the paths of the mappings in a list. */
+function itemsOf(document: MappingNode, list: Path): Path[] {
+  const node = nodeAt(document, list);
+  if (node?.kind !== 'list') return [];
+  return node.items.flatMap(({ kind }, index) => (kind === 'mapping' ? [[...list, index]] : []));
 }

@@ -10,8 +10,9 @@ export const DEFAULT_LISTENERS = [
     name: 'web',
     resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets'],
     binds: [{ port: 8080 }],
+    cleartext_http2: true,
   },
-  { name: 'internal', resources: ['health'], binds: [{ host: 'localhost', port: 8081 }] },
+  { name: 'internal', resources: ['health'], binds: [{ host: 'localhost', port: 8081 }], cleartext_http2: true },
 ];
 
 /** Members of the resource `graphql`, which are settings of Latchkey's section `graphql`. */

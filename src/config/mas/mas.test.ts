@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { pepperOf } from '#platform/password-hash/schemes.ts';
+import { selfSigned } from '#test/support/self-signed.ts';
 import { load, problemsOf, type Situation } from '../fixture.test-support.ts';
 import { parseClient } from '../sections/clients.ts';
 import { CHART, CHART_FILES, GENERATED, MANUAL, MATRIX, SECRETS, SMALLEST, ULID } from './documents.test-support.ts';
@@ -160,6 +161,17 @@ describe('the documents of MAS', () => {
       ['web', ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets']],
       ['internal', ['health']],
     ]);
+  });
+
+  test('with HTTP/2 on listeners without TLS, unless they say otherwise', () => {
+    const listener = (port: number, more: object) => ({ resources: ['human'], binds: [{ port }], ...more });
+    const { cert, key } = selfSigned(['auth.example']);
+    const tls = { certificate: cert, key };
+    const listeners = [listener(1, {}), listener(2, { tls }), listener(3, { cleartext_http2: false })];
+    const files = { 'a.yaml': stringify({ ...SMALLEST, http: { public_base: 'https://auth.example/', listeners } }) };
+    const { config } = load({ files, environment: { MAS_CONFIG: 'a.yaml' } });
+    expect(config.http.listeners.map(({ cleartextHttp2 }) => cleartextHttp2)).toEqual([true, false, false]);
+    expect(loadMas(SMALLEST).config.http.listeners.map(({ cleartextHttp2 }) => cleartextHttp2)).toEqual([true, true]);
   });
 
   test('a pepper has the exact bytes of its file', () => {

@@ -112,48 +112,62 @@ const bind = rule(
   },
 );
 
-const listener = mapping({
-  name: hint(text({ maximum: 64 }), { defaultText: 'position in the list' })
-    .optional()
-    .describe('Unique name, shown in the log line at start.'),
-  resources: listRule(list(resource, { minimum: 1 }), (resources, problem) => {
-    const seen = new Set<string>();
-    for (const [index, entry] of resources) {
-      const name = resourceName(entry);
-      if (seen.has(name)) problem([index], `"${name}" is listed twice`);
-      seen.add(name);
-    }
-    // The area calls the API at its own origin.
-    const area = resources.find(([, entry]) => resourceName(entry) === 'adminarea');
-    if (area !== undefined && !seen.has('adminapi')) {
-      problem([area[0]], '"adminarea" requires "adminapi" on the same listener');
-    }
-  }).describe('Resources that the listener serves; other routes return 404.'),
-  binds: list(bind, { minimum: 1 }).describe('Addresses that the listener accepts connections on.'),
-  prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
-    .optional()
-    .describe('Path prefix of all resources. All listeners that serve `human` must have the same prefix.'),
-  proxy_protocol: z
-    .union(
-      [
-        bool(),
-        mapping({
-          from: list(cidr(), { minimum: 1 }).describe('Load balancers that may connect; other connections are closed.'),
-        }),
-      ],
-      {
-        error: 'expected true, false or {from: [network]}',
-      },
-    )
-    .prefault(false)
-    .describe(
-      'Expects a PROXY protocol header (version 1 or 2) with the client address on every connection. ' +
-        '`true` trusts every peer.',
-    ),
-  tls: listenerTls
-    .optional()
-    .describe('TLS certificate; the listener then serves https. Reloaded on SIGHUP and when a file changes.'),
-});
+const listener = rule(
+  mapping({
+    name: hint(text({ maximum: 64 }), { defaultText: 'position in the list' })
+      .optional()
+      .describe('Unique name, shown in the log line at start.'),
+    resources: listRule(list(resource, { minimum: 1 }), (resources, problem) => {
+      const seen = new Set<string>();
+      for (const [index, entry] of resources) {
+        const name = resourceName(entry);
+        if (seen.has(name)) problem([index], `"${name}" is listed twice`);
+        seen.add(name);
+      }
+      // The area calls the API at its own origin.
+      const area = resources.find(([, entry]) => resourceName(entry) === 'adminarea');
+      if (area !== undefined && !seen.has('adminapi')) {
+        problem([area[0]], '"adminarea" requires "adminapi" on the same listener');
+      }
+    }).describe('Resources that the listener serves; other routes return 404.'),
+    binds: list(bind, { minimum: 1 }).describe('Addresses that the listener accepts connections on.'),
+    prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
+      .optional()
+      .describe('Path prefix of all resources. All listeners that serve `human` must have the same prefix.'),
+    proxy_protocol: z
+      .union(
+        [
+          bool(),
+          mapping({
+            from: list(cidr(), { minimum: 1 }).describe(
+              'Load balancers that may connect; other connections are closed.',
+            ),
+          }),
+        ],
+        {
+          error: 'expected true, false or {from: [network]}',
+        },
+      )
+      .prefault(false)
+      .describe(
+        'Expects a PROXY protocol header (version 1 or 2) with the client address on every connection. ' +
+          '`true` trusts every peer.',
+      ),
+    tls: listenerTls
+      .optional()
+      .describe('TLS certificate; the listener then serves https. Reloaded on SIGHUP and when a file changes.'),
+    cleartext_http2: hint(bool(), { defaultText: '`false`; `true` with a configuration file of MAS' })
+      .prefault(false)
+      .describe(
+        'Also serves HTTP/2 without TLS (h2c) to clients that start with it (prior knowledge), for reverse proxies. ' +
+          'HTTP/1.1 stays available on the same address. With `tls`, clients choose HTTP/2 in the handshake.',
+      ),
+  }),
+  ['tls', 'cleartext_http2'],
+  ({ tls, cleartext_http2 }, problem) => {
+    if (tls !== undefined && cleartext_http2) problem(['cleartext_http2'], 'not allowed together with "tls"');
+  },
+);
 
 const listeners = listKeysRule(
   listKeysRule(list(listener, { minimum: 1 }), ['name'], checkNames),
@@ -314,6 +328,7 @@ function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions 
     prefix: withoutTrailingSlash(parsed.prefix),
     proxyProtocol: proxyProtocol(parsed.proxy_protocol),
     tls: parsed.tls === undefined ? undefined : tlsOptions(parsed.tls),
+    cleartextHttp2: parsed.cleartext_http2,
   };
 }
 

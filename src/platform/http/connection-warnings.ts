@@ -4,7 +4,7 @@ import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';
 
-/** `http2`: HTTP/2 on a listener without TLS, which does not support it. */
+/** `http2`: HTTP/2 on a listener without TLS that does not allow it. */
 export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'http2' | 'tls' | 'proxy' | 'limit';
 
 const MAX_PER_SECOND = 10;

@@ -33,6 +33,8 @@ export interface ListenerOptions {
   readonly prefix: string | undefined;
   /** Set if connections are encrypted. */
   readonly tls?: TlsOptions | undefined;
+  /** Also serves HTTP/2 to peers that start with its preface, without TLS (RFC 9113 3.3). */
+  readonly cleartextHttp2?: boolean | undefined;
   /** Set if every connection starts with a PROXY protocol header. */
   readonly proxyProtocol?: ProxyProtocol | undefined;
 }

@@ -1,4 +1,5 @@
-/** The node:http server behind one bind, with our limits. For listeners with PROXY or TLS, `opening.ts` comes first. */
+/** The node:http server behind one bind, with our limits. For listeners with PROXY, TLS or HTTP/2, `opening.ts` comes
+ * first. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';

@@ -1,6 +1,7 @@
 /**
  * Handles what precedes the first request of a connection: a PROXY protocol header and the TLS handshake, both within
- * `limits.handshake_timeout`. If they fail, the connection is closed without a response.
+ * `limits.handshake_timeout`. If they fail, the connection is closed without a response. Without TLS, the first bytes
+ * can tell HTTP/2 from HTTP/1.1.
  */
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Networks } from '#platform/base/ip-address.ts';
@@ -8,8 +9,12 @@ import type { Connection } from './connection.ts';
 import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { ListenerOptions } from './http-options.ts';
-import { parseProxyHeader } from './proxy-header.ts';
+import { afterPendingEvents } from './pending-events.ts';
+import { parseProxyHeader, startsLike } from './proxy-header.ts';
 import { openCertificate, type ServedCertificate } from './tls-pair.ts';
+
+/** What an HTTP/2 client sends first (RFC 9113 3.4). */
+const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** Serves one protocol on an open connection. */
 export type Speaker = (connection: Connection) => void;
@@ -20,6 +25,8 @@ export interface OpeningOptions {
   readonly rejections: Rejections;
   /** The current `limits.handshake_timeout`. */
   timeoutMs(): number;
+  /** The current `limits.headers_timeout`. */
+  headersTimeoutMs(): number;
 }
 
 export class Opening {
@@ -49,7 +56,7 @@ export class Opening {
   /**
    * Opens a connection and passes it to the speaker of the protocol that its peer chose, unless it is closed before.
    * @param speakers by ALPN protocol name (RFC 7301 6), in order of preference; the last one also serves peers that
-   * name none
+   * name none. `h2` needs TLS or a listener that allows it without
    */
   begin(connection: Connection, speakers: ReadonlyMap<string, Speaker>): void {
     const { socket } = connection;
@@ -65,7 +72,10 @@ export class Opening {
       speak?.(connection);
     };
     const secure = (): void => {
-      if (this.#certificate === undefined) finish(undefined);
+      if (this.#certificate === undefined && speakers.has('h2')) {
+        clearTimeout(timer);
+        this.#recognizeHttp2(connection, finish);
+      } else if (this.#certificate === undefined) finish(undefined);
       else this.#encrypt(connection, this.#certificate.context, [...speakers.keys()], finish);
     };
     if (listener.proxyProtocol === undefined) secure();
@@ -106,6 +116,55 @@ export class Opening {
     };
     socket.on('readable', read);
     socket.on('end', refuse);
+  }
+
+  /** Waits for the first bytes, for as long as HTTP/1.1 waits for a request. */
+  #recognizeHttp2(connection: Connection, then: (protocol: string | undefined) => void): void {
+    const { socket } = connection;
+    let received = Buffer.alloc(0);
+    let isRecognized = false;
+    const timer = setTimeout(() => void giveUp(), this.#options.headersTimeoutMs());
+    const stop = (): void => {
+      isRecognized = true;
+      clearTimeout(timer);
+      socket.off('readable', read);
+      socket.off('end', end);
+      socket.off('close', stop);
+    };
+    const read = (): void => {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      received = Buffer.concat([received, chunk]);
+      const isHttp2 = startsLike(received, HTTP2_PREFACE);
+      if (isHttp2 && received.length < HTTP2_PREFACE.length) return;
+      stop();
+      // Like node:tls servers: when one side ends, so does the other.
+      if (isHttp2) socket.allowHalfOpen = false;
+      socket.unshift(received);
+      then(isHttp2 ? 'h2' : undefined);
+    };
+    const end = (): void => {
+      stop();
+      if (received.length > 0) this.#reject(connection, 'malformed');
+      else connection.cut();
+    };
+    const giveUp = async (): Promise<void> => {
+      // On a busy machine, the bytes may have arrived in time without being read.
+      await afterPendingEvents();
+      if (isRecognized) return;
+      stop();
+      if (received.length > 0) {
+        this.#reject(connection, 'header_timeout');
+        return;
+      }
+      this.#options.rejections.reportSilent(connection.peer.address);
+      connection.cut();
+    };
+    socket.on('readable', read);
+    socket.on('end', end);
+    socket.on('close', stop);
+    // What arrived together with a PROXY header has been read already.
+    read();
   }
 
   #encrypt(

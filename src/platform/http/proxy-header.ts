@@ -43,7 +43,7 @@ export function parseProxyHeader(bytes: Buffer): ProxyHeader {
 }
 
 /** Returns whether `bytes` and `start` agree up to the length of the shorter one. */
-function startsLike(bytes: Buffer, start: Buffer): boolean {
+export function startsLike(bytes: Buffer, start: Buffer): boolean {
   const length = Math.min(bytes.length, start.length);
   return bytes.subarray(0, length).equals(start.subarray(0, length));
 }

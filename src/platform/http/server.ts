@@ -188,9 +188,10 @@ export class HttpServer {
     try {
       for (const listener of this.#listeners) {
         const { binds, name } = listener;
-        const needsOpening = listener.tls !== undefined || listener.proxyProtocol !== undefined;
+        const hasHttp2 = listener.tls !== undefined || listener.cleartextHttp2 === true;
+        const needsOpening = hasHttp2 || listener.proxyProtocol !== undefined;
         if (needsOpening) this.#openings.set(name, this.#openingOf(listener));
-        const serveHttp2 = listener.tls === undefined ? undefined : await this.#http2Of(name);
+        const serveHttp2 = hasHttp2 ? await this.#http2Of(name) : undefined;
         const createServer = (isLocal: boolean): Server => this.#createServer(name, isLocal, serveHttp2);
         for (const entry of binds) {
           bound.push(...(await bind(name, entry, createServer, this.#servers, this.#inherited)));
@@ -288,11 +289,12 @@ export class HttpServer {
     return new Opening({
       ...{ listener, connections: this.#connections, rejections: this.#rejections },
       timeoutMs: () => this.#serving.limits.handshakeTimeoutSeconds * 1000,
+      headersTimeoutMs: () => this.#serving.limits.headersTimeoutSeconds * 1000,
     });
   }
 
   async #http2Of(listener: string): Promise<Speaker> {
-    // Loaded only with TLS, since HTTP/2 requires TLS here and the module costs time and memory at startup.
+    // Loaded only for listeners with HTTP/2, because the module costs time and memory at startup.
     const { serveHttp2 } = await import('./http2-connection.ts');
     return serveHttp2({
       limits: () => this.#serving.limits,
