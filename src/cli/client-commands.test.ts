@@ -140,7 +140,7 @@ describe('create-client --preset', () => {
   test('list-presets and show-preset need no database', async () => {
     const list = await runCommand(['manage', 'list-presets']);
     expect(list).toMatchObject({ exitCode: 0, err: '' });
-    expect(list.out).toMatch(/^grafana +Grafana +from its documentation of \d{4}-\d\d-\d\d$/m);
+    expect(list.out).toMatch(/^jellyfin +Jellyfin +from its documentation of \d{4}-\d\d-\d\d$/m);
     expect(list.out).toMatch(/^oauth2-proxy +oauth2-proxy +tested with oauth2-proxy 7\.15\.6$/m);
     const shown = await runCommand(['manage', 'show-preset', 'immich']);
     expect(shown.out).toContain('redirect_uris: {url}/auth/login {url}/user-settings app.immich:///oauth-callback\n');

@@ -137,7 +137,9 @@ describe('names in the manual', () => {
         .map((code) => `${path}: ${code}`),
     );
     expect(named.length).toBeGreaterThan(50);
-    expect(named.filter((one) => !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
+    // This page is generated from the keys of another program.
+    const ofMas = /^docs\/reference\/mas-configuration\.md: /;
+    expect(named.filter((one) => !ofMas.test(one) && !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
   });
 
   test('commands and their options exist', () => {

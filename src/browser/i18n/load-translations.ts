@@ -8,14 +8,18 @@ import { createCatalog, type TranslationCatalog } from './translations.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Opened at start, because an update that replaces the files must not give this process texts of another version. */
-const files = new Map<string, number>(
-  BUNDLED_LANGUAGES.map((tag) => [tag, openSync(join(packageRoot, 'locales', `${tag}.json`), 'r')]),
-);
+/** Descriptors by language. */
+const files = new Map<string, number>();
 const read = new Map<string, Texts>();
 
-/** Returns the bundled languages, with the operator's texts and languages. */
+/**
+ * Returns the bundled languages, with the operator's texts and languages. Opens all files, because an update that
+ * replaces them must not give this process texts of another version.
+ */
 export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog {
+  for (const tag of BUNDLED_LANGUAGES) {
+    if (!files.has(tag)) files.set(tag, openSync(join(packageRoot, 'locales', `${tag}.json`), 'r'));
+  }
   const tags = new Set([...BUNDLED_LANGUAGES, ...Object.keys(own)]);
   return createCatalog([...tags], (tag) => ({ ...bundledTexts(tag), ...own[tag] }));
 }
