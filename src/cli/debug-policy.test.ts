@@ -60,7 +60,8 @@ test('debug policy --with-dynamic-data: checks the data stored last, exit 1 when
   const before = await debugPolicy({}, '--with-dynamic-data', '--json');
   expect([before.exitCode, JSON.parse(before.out).stored_data]).toEqual([0, null]);
   const database = testDatabase.database;
-  const id = await storePolicyData(database, { allowed_domains: ['example.org'] }, Date.now());
+  const stored = await storePolicyData(database, { allowed_domains: ['example.org'] }, Date.now());
+  const id = stored.ok ? stored.id : '';
   const good = await debugPolicy({}, '--with-dynamic-data');
   expect([good.exitCode, good.out]).toEqual([0, expect.stringContaining(`stored data: ${id}\nthe policy is valid\n`)]);
   await sql(database, `update policy_data set data = '{"allowed_domains": ["not a domain"]}'`);
