@@ -5,9 +5,12 @@ import { describe, expect, test } from 'vitest';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** The rules, and the modules of one-time values and leases, which have one statement each. */
+/**
+ * The rules, the modules of one-time values and leases, which have one statement each, and an import, which follows the
+ * rules of the other server.
+ */
 const OWNERS =
-  /^domain\/records\/liveness\/|^domain\/limits\/replayed-values\.ts$|^domain\/homeserver\/user-lease\.ts$/;
+  /^domain\/records\/liveness\/|^domain\/import\/mas\/|^domain\/limits\/replayed-values\.ts$|^domain\/homeserver\/user-lease\.ts$/;
 
 const TIME = '(?:disabled|locked|deactivated|finished|revoked|consumed|fulfilled|exchanged|cancelled)_at';
 /** A state in a select list (`x is not null as is_x`) is a fact, not a rule. */

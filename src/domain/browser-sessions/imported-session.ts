@@ -6,7 +6,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { newSessionKey, type SessionCredentials } from '#domain/records/browser-session.ts';
 import { accountIsUsable } from '#domain/records/liveness/accounts.ts';
-import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { browserSessionIsLive, importedSessionIsExpired } from '#domain/records/liveness/browser-sessions.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -54,7 +54,7 @@ const adopt = statement<{ id: string }, { readonly id: string; readonly keyHash:
   'adopt-imported-session',
   `with adopted as (
     delete from imported_browser_sessions i
-     where i.user_session_id = :id::uuid and i.expires_at > :now::timestamptz
+     where i.user_session_id = :id::uuid and not ${importedSessionIsExpired('i', ':now::timestamptz')}
        and exists (select from user_sessions s join users u on u.id = s.user_id
                     where s.id = i.user_session_id and ${browserSessionIsLive('s')} and ${accountIsUsable('u')})
     returning i.user_session_id

@@ -7,7 +7,7 @@ import {
   unusedSince,
   walkTable,
 } from '#domain/clean-up/sweep.ts';
-import { browserSessionIsLive } from '#domain/records/liveness/browser-sessions.ts';
+import { browserSessionIsLive, importedSessionIsExpired } from '#domain/records/liveness/browser-sessions.ts';
 
 export const browserSessionSweeps: readonly SweepRow[] = [
   {
@@ -55,7 +55,7 @@ export const browserSessionSweeps: readonly SweepRow[] = [
       table: 'imported_browser_sessions',
       key: 'user_session_id',
       orderedBy: 'expires_at',
-      isDue: 't.expires_at < :now::timestamptz',
+      isDue: importedSessionIsExpired('t', ':now::timestamptz'),
     }),
     parameters: (now) => ({ now: new Date(now) }),
   },

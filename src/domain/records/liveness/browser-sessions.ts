@@ -6,3 +6,12 @@
 export function browserSessionIsLive(session: string): string {
   return `${session}.finished_at is null`;
 }
+
+/**
+ * SQL condition: the cookie of the server that the session was imported from is no longer accepted.
+ * @param imported alias of `imported_browser_sessions`
+ * @param now parameter with the time, a `timestamptz`
+ */
+export function importedSessionIsExpired(imported: string, now: string): string {
+  return `(${imported}.expires_at <= ${now})`;
+}

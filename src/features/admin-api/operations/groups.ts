@@ -126,7 +126,7 @@ const addedUsers = z.strictObject({
 });
 
 const deletionParameters = z.object({
-  force: filter(flag(), 'Whether to delete the group also if clients are limited to it. Default: `false`.'),
+  force: filter(flag(), 'Whether to delete the group also if clients are limited to it: `true`, or `false` (default).'),
 });
 
 export const groupOperations: readonly Operation[] = [
