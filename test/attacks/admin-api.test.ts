@@ -173,7 +173,8 @@ test('no list or record response contains a secret (S-130)', async () => {
   const client = new AdminClient(service, tokens.accessToken);
   const chat = await new ChatClient(service).login(`adele${users}`, PASSWORD);
   const secrets = [PASSWORD, SECRET, 'a-secret-of-at-least-16-characters', '$argon2', '$2b$', chat.accessToken];
-  secrets.push(tokens.accessToken, tokens.refreshToken, 'hash', 'sealed', 'totp');
+  secrets.push(tokens.accessToken, tokens.refreshToken);
+  const columns = ['hash', 'sealed', 'totp'];
   let records = 0;
   for (const { target } of adminRoutes().filter(
     ({ method, target: path }) => method === 'GET' && !path.includes(ABSENT),
@@ -183,7 +184,9 @@ test('no list or record response contains a secret (S-130)', async () => {
     records += found.length;
     const texts = [JSON.stringify(body)];
     for (const { links } of found.slice(0, 5)) texts.push(JSON.stringify((await client.get(links.self)).body));
-    for (const secret of secrets)
+    // Descriptions of settings use these words.
+    const forbidden = target.endsWith('/effective-configuration') ? secrets : [...secrets, ...columns];
+    for (const secret of forbidden)
       expect(
         texts.filter((text) => text.includes(secret)),
         `${target}: ${secret}`,
