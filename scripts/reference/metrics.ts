@@ -1,4 +1,5 @@
-import type { Metric } from '../../src/platform/base/metric-kinds.ts';
+import type { Metric, MetricRename, MetricRow } from '../../src/platform/base/metric-kinds.ts';
+import { MAS_METRICS, MISSING_MAS_METRICS } from '../../src/vocabulary/mas-metrics.ts';
 import { METRICS } from '../../src/vocabulary/metric-table.ts';
 import { code, table } from './markdown.ts';
 
@@ -42,6 +43,17 @@ name in \`http.listeners\`, and \`name\` is that of a statement in the source.
 
 ${table(['Metric', 'Label', 'Values'], known)}
 
+## Names of Matrix Authentication Service
+
+With \`telemetry.metrics.names: mas\`, these metrics are exported under the names of Matrix Authentication Service instead,
+with its labels. This is the default with a configuration file of it. All others keep their names. Durations are in
+milliseconds. In the text of \`/metrics\`, periods become \`_\`, counters end with \`_total\`, and histograms with a
+declared unit with \`_milliseconds\`. If two series differ only in a label that is left out, their values are added up.
+
+${table(['Name', 'Instrument', 'Unit', 'Labels', 'Differences'], masRows())}
+
+Latchkey has no measurement for ${MISSING_MAS_METRICS.map(code).join(', ')}.
+
 ## The process
 
 ${table(
@@ -62,4 +74,22 @@ ${table(
   ],
 )}
 `;
+}
+
+function masRows(): string[][] {
+  const rows: [string, MetricRename][] = Object.entries(MAS_METRICS);
+  const metrics: Readonly<Record<string, MetricRow>> = METRICS;
+  return rows.map(([own, rename]) => {
+    const labels = Object.keys(labelsOf(rename, metrics[own]?.labels ?? []));
+    return [code(own), code(rename.name), rename.unit, labels.map(code).join(', '), rename.help];
+  });
+}
+
+/** Tries label values until a series is exported. */
+function labelsOf({ labels }: MetricRename, names: readonly string[]): Readonly<Record<string, string>> {
+  const tried = ['success', 'active'].map((result) => {
+    const values: Readonly<Record<string, string>> = { result, method: 'password', kind: 'create' };
+    return labels(Object.fromEntries(names.map((name) => [name, values[name] ?? ''])));
+  });
+  return tried.find((made) => made !== undefined) ?? {};
 }

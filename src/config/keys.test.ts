@@ -1011,6 +1011,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'jobs.poll_interval': duration('2s', 2, 'from 100ms to 1m'),
   'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
   'telemetry.metrics.exporter': choice('prometheus', 'none', 'stdout', 'otlp', 'prometheus'),
+  'telemetry.metrics.names': choice('mas', 'latchkey', 'mas'),
   'telemetry.metrics.endpoint': {
     good: 'https://collector.example/custom/metrics',
     reads: 'https://collector.example/custom/metrics',
@@ -1380,6 +1381,7 @@ test('without any source, the defaults match the manual', () => {
     telemetry: {
       metrics: {
         exporter: 'none',
+        names: 'latchkey',
         intervalMs: 60_000,
         endpoint: 'http://localhost:4318/v1/metrics',
         headers: {},

@@ -66,10 +66,16 @@ export const METRICS = {
     grant_type: GRANT_TYPE_LABELS,
     result: OAUTH_RESULTS,
   }),
-  latchkey_oauth2_introspections_total: counter('Introspection requests, by token type.', ['kind', 'result'], {
-    kind: ['access_token', 'refresh_token', 'unknown'],
-    result: ['active', 'inactive', 'refused', 'error'],
-  }),
+  latchkey_oauth2_introspections_total: counter(
+    'Introspection requests, by token type.',
+    ['kind', 'result'],
+    {
+      kind: ['access_token', 'refresh_token', 'unknown'],
+      result: ['active', 'inactive', 'refused', 'error'],
+    },
+    // Reported as `oauth2_access_token`, `compat_refresh_token` and so on.
+    { coarse: { kind: (kind) => /(?:access|refresh)_token$/.exec(kind)?.[0] ?? kind } },
+  ),
   latchkey_oauth2_revocations_total: counter(
     'Revocation requests, by the token type that the client specified.',
     ['kind', 'result'],

@@ -78,6 +78,39 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
     expect(JSON.stringify(collector.requests)).not.toContain('s3cret');
   });
 
+  test('with the names of MAS, instruments have its names, units and attributes', async () => {
+    const opened = await exporting({ LATCHKEY__TELEMETRY__METRICS__NAMES: 'mas' });
+    const labels = { listener: 'web', method: 'GET', route: '/login', status: '404' };
+    metrics?.observe('http_server_duration_seconds', labels, 0.02);
+    metrics?.observe('latchkey_activity_flush_seconds', {}, 0.5);
+    opened.registry.readGauges(async (set) => set('db_pool_connections', { state: 'used' }, 3));
+    await opened.close();
+    const sent = last();
+    expect(sent.get('http.server.duration')).toMatchObject({
+      ...{ kind: 'histogram', unit: '' },
+      points: [
+        {
+          attributes: {
+            'network.protocol.name': 'http',
+            'http.request.method': 'GET',
+            'http.route': '/login',
+            'http.response.status_code': '404',
+            'mas.listener.name': 'web',
+          },
+          sum: 20,
+        },
+      ],
+    });
+    expect(sent.get('mas.activity_tracker.flush_time')).toMatchObject({ unit: 'ms', points: [{ sum: 500 }] });
+    expect(sent.get('db.connections.usage')).toMatchObject({ kind: 'sum', isMonotonic: false });
+    expect(sent.get('db.connections.usage')?.points).toMatchObject([{ attributes: { state: 'used' }, asDouble: 3 }]);
+    expect(sent.get('mas.oauth2.token_request')).toMatchObject({ kind: 'sum', isMonotonic: true, unit: '' });
+    expect(sent.has('latchkey.rate_limited')).toBe(true);
+    for (const name of ['http.server.request.duration', 'latchkey.oauth2_token_requests', 'target_info']) {
+      expect([name, sent.has(name)]).toEqual([name, false]);
+    }
+  });
+
   test('each counter of the table is sent under its own name', async () => {
     const opened = await exporting();
     await opened.close();

@@ -3,7 +3,9 @@ import type { Config } from '#config/config.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { type MetricsPage, reportTo } from '#platform/base/metrics.ts';
+import type { MetricsExporterOptions } from '#platform/metrics/metrics-exporter.ts';
 import type { MetricsRegistry } from '#platform/metrics/registry.ts';
+import type { RenamedMetrics } from '#platform/metrics/renamed-metrics.ts';
 import { METRICS } from '#vocabulary/metric-table.ts';
 import { openPost, sourceOf } from './post-documents.ts';
 
@@ -31,13 +33,20 @@ export async function openMetrics(
   const { exporter, intervalMs } = metrics;
   if (exporter === 'none') return undefined;
   const { MetricsRegistry, renderMetrics } = await import('#platform/metrics/registry.ts');
-  const registry = new MetricsRegistry(METRICS);
+  const renamed = metrics.names === 'mas' ? await masNames() : undefined;
+  const registry = new MetricsRegistry(renamed?.collected ?? METRICS);
   reportTo(registry);
   if (exporter !== 'prometheus') {
     const { MetricsExporter } = await import('#platform/metrics/metrics-exporter.ts');
     const post = openPost(exporter, metrics);
     const sender = new MetricsExporter({
-      ...{ registry, intervalMs, clock, log, post },
+      ...{
+        registry: renamed === undefined ? registry : renamedRegistry(registry, renamed),
+        intervalMs,
+        clock,
+        log,
+        post,
+      },
       ...sourceOf(metrics, version),
     });
     return { registry, page: undefined, close: () => sender.close() };
@@ -45,6 +54,22 @@ export async function openMetrics(
   const { SharedMetrics } = await import('./gathered-metrics.ts');
   const shared = isMember ? new SharedMetrics(registry) : undefined;
   const gather = async () => (shared === undefined ? [await registry.values()] : await shared.gather());
-  const page: MetricsPage = { render: async (format) => await renderMetrics(await gather(), format) };
+  const named = async () => {
+    const processes = await gather();
+    return renamed === undefined ? processes : processes.map((values) => renamed.rename(values, 'text'));
+  };
+  const page: MetricsPage = { render: async (format) => await renderMetrics(await named(), format) };
   return { registry, page, close: async () => {} };
+}
+
+async function masNames(): Promise<RenamedMetrics> {
+  const [{ RenamedMetrics }, { MAS_METRICS }] = await Promise.all([
+    import('#platform/metrics/renamed-metrics.ts'),
+    import('#vocabulary/mas-metrics.ts'),
+  ]);
+  return new RenamedMetrics(METRICS, MAS_METRICS);
+}
+
+function renamedRegistry(registry: MetricsRegistry, renamed: RenamedMetrics): MetricsExporterOptions['registry'] {
+  return { table: renamed.instruments, values: async () => renamed.rename(await registry.values(), 'instruments') };
 }

@@ -91,6 +91,12 @@ export const MAS_DEFAULTS: readonly MasDefault[] = [
     says: 'MAS permits 1800 attempts per hour',
   },
   {
+    path: ['telemetry', 'metrics', 'names'],
+    value: 'mas',
+    says: 'dashboards and alerts keep the names of MAS',
+    when: (root) => (textAt(root, ['telemetry', 'metrics', 'exporter']) ?? 'none') !== 'none',
+  },
+  {
     path: ['telemetry', 'tracing', 'propagators'],
     value: [],
     says: 'MAS reads no trace headers by default',

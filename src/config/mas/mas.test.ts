@@ -163,6 +163,14 @@ describe('the documents of MAS', () => {
     ]);
   });
 
+  test('with the metric names of MAS, if metrics are exported', () => {
+    const namesOf = (metrics: object) =>
+      loadMas({ ...SMALLEST, telemetry: { metrics } }).config.telemetry.metrics.names;
+    expect(namesOf({ exporter: 'otlp' })).toBe('mas');
+    expect(namesOf({ exporter: 'none' })).toBe('latchkey');
+    expect(load().config.telemetry.metrics.names).toBe('latchkey');
+  });
+
   test('with HTTP/2 on listeners without TLS, unless they say otherwise', () => {
     const listener = (port: number, more: object) => ({ resources: ['human'], binds: [{ port }], ...more });
     const { cert, key } = selfSigned(['auth.example']);

@@ -8,7 +8,7 @@ import type { Core } from '#domain/core.ts';
 import { jwtAccessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
-import { tokenKindLabel } from '#oauth-endpoint/count-results.ts';
+import { exactTokenKindLabel } from '#oauth-endpoint/count-results.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -70,7 +70,7 @@ export function mount(core: Core): Route[] {
         } catch (error) {
           const isRefusal = error instanceof LatchkeyError && ERRORS[error.code].kind === 'refusal';
           metrics?.count('latchkey_oauth2_introspections_total', {
-            kind: tokenKindLabel(form.get('token')),
+            kind: exactTokenKindLabel(form.get('token')),
             result: isRefusal ? 'refused' : 'error',
           });
           throw error;
@@ -138,7 +138,7 @@ async function respondToClient(deps: RouteDeps, context: RequestContext, form: F
 
 function countIntrospection(form: FormParameters, { body }: Introspection): void {
   metrics?.count('latchkey_oauth2_introspections_total', {
-    kind: tokenKindLabel(form.get('token')),
+    kind: exactTokenKindLabel(form.get('token')),
     result: body === INACTIVE.body ? 'inactive' : 'active',
   });
 }

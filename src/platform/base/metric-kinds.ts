@@ -11,6 +11,10 @@ export interface Metric<Kind extends 'counter' | 'gauge' | 'histogram', Label ex
   readonly across?: 'average' | 'first' | 'max' | 'min';
   /** Name in the OpenTelemetry semantic conventions, if they define one. */
   readonly openTelemetry?: string;
+  /** Simplifies values of labels when they are counted. */
+  readonly coarse?: Readonly<Record<string, (value: string) => string>>;
+  /** Set if name and labels are those of an OpenTelemetry instrument already. */
+  readonly instrument?: { readonly unit: string; readonly isSum: boolean };
 }
 
 export type MetricRow = Metric<'counter' | 'gauge' | 'histogram', string>;
@@ -18,7 +22,31 @@ export type MetricRow = Metric<'counter' | 'gauge' | 'histogram', string>;
 /** Metrics by name. */
 export type MetricRows = Readonly<Record<string, MetricRow>>;
 
-type Options<Kind extends 'counter' | 'gauge' | 'histogram'> = Pick<Metric<Kind, string>, 'across' | 'openTelemetry'>;
+/** How a metric is exported under the name of another program. */
+export interface MetricRename {
+  /** Name of the instrument, with periods. */
+  readonly name: string;
+  /** Declared unit: the values of all histograms are milliseconds, whether declared or not. */
+  readonly unit: '' | 'ms';
+  /** What is counted, and what differs. */
+  readonly help: string;
+  /** Returns the labels of a series. Series with the same labels are added up. Undefined leaves the series out. */
+  labels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined;
+  /** Values of the metric's own labels, exported with 0 from the start, where they are finer than usual. */
+  readonly known?: Readonly<Record<string, readonly string[]>>;
+  /** The metric keeps its own name as well. */
+  readonly isAdditional?: boolean;
+  /** Not exported to collectors. */
+  readonly isTextOnly?: boolean;
+}
+
+/** By own name. */
+export type MetricRenames = Readonly<Record<string, MetricRename>>;
+
+type Options<Kind extends 'counter' | 'gauge' | 'histogram'> = Pick<
+  Metric<Kind, string>,
+  'across' | 'coarse' | 'openTelemetry'
+>;
 
 /** @param known all values of every label; undefined if they are only known at run time */
 export function counter<const Label extends string>(

@@ -12,7 +12,7 @@ export const PLATFORM_METRICS = {
     'Duration of requests, from receipt until the response is ready.',
     ['listener', 'method', 'route', 'status'],
     REQUEST_BUCKETS,
-    { openTelemetry: 'http.server.request.duration' },
+    { openTelemetry: 'http.server.request.duration', coarse: { status: (status) => `${status.slice(0, 1)}xx` } },
   ),
   http_server_active_requests: gauge('Requests in progress.', ['listener', 'method'], {
     openTelemetry: 'http.server.active_requests',

@@ -14,7 +14,6 @@ import type { Route } from './route.ts';
 import { sendBody } from './send-body.ts';
 import { type BodyParts, sendParts } from './stream-body.ts';
 
-const STATUS_CLASSES = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx'];
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
 export interface ResponderOptions {
@@ -142,7 +141,7 @@ export class Responder {
         listener: exchange.table.listener,
         method: exchange.countedMethod,
         route: exchange.route?.path ?? 'unmatched',
-        status: STATUS_CLASSES[Math.floor(status / 100)] ?? 'other',
+        status: String(status),
       },
       (performance.now() - exchange.task.startedAt) / 1000,
     );

@@ -3,7 +3,7 @@
  * semantic conventions where they exist. The other names are chosen so that OpenTelemetry's conversion to Prometheus
  * restores the names in the table.
  */
-import type { MetricRows } from '#platform/base/metric-kinds.ts';
+import type { MetricRow, MetricRows } from '#platform/base/metric-kinds.ts';
 import { encodeAttributes, encodeResource, encodeScope, type OtlpSource } from '#platform/base/otlp.ts';
 import type { MetricValues } from './registry.ts';
 
@@ -41,19 +41,24 @@ interface Period {
 /** @param table of the reported metrics */
 export function metricsJson(source: OtlpSource, table: MetricRows, values: MetricValues, period: Period): string {
   const metrics = values
-    .map((metric) => encodeMetric(metric, table[metric.name]?.openTelemetry, period))
+    .map((metric) => encodeMetric(metric, table[metric.name], period))
     .filter((metric) => metric !== undefined);
   const scopeMetrics = [{ scope: encodeScope(source), metrics }];
   return JSON.stringify({ resourceMetrics: [{ resource: encodeResource(source), scopeMetrics }] });
 }
 
-/** @param convention its name in the OpenTelemetry semantic conventions, if they define one */
-function encodeMetric(metric: Reported, convention: string | undefined, period: Period) {
+/** @param row undefined for metrics of the process */
+function encodeMetric(metric: Reported, row: MetricRow | undefined, period: Period) {
+  const { instrument, openTelemetry: convention } = row ?? {};
   const { name, help: description } = metric;
   // The library uses strings such as `counter`, but its types declare a number.
   const type = String(metric.type);
-  const attributes = (labels: Point['labels']) => encodeAttributes(convention === undefined ? labels : renamed(labels));
-  const shared = { name: convention ?? nameOf(name), description, unit: unitOf(name) };
+  const attributes = (labels: Point['labels']) =>
+    encodeAttributes(convention === undefined || instrument !== undefined ? labels : renamed(labels));
+  const shared =
+    instrument === undefined
+      ? { name: convention ?? nameOf(name), description, unit: unitOf(name) }
+      : { name, description, unit: instrument.unit };
   if (type === 'histogram') {
     const dataPoints = histogramPoints(metric, attributes, period);
     if (dataPoints.length === 0) return undefined;
@@ -67,7 +72,7 @@ function encodeMetric(metric: Reported, convention: string | undefined, period: 
   if (dataPoints.length === 0) return undefined;
   const isMonotonic = type === 'counter';
   // Parts of a total, such as connections, are summed over processes.
-  const isSum = isMonotonic || convention !== undefined;
+  const isSum = isMonotonic || (instrument?.isSum ?? convention !== undefined);
   return isSum
     ? { ...shared, sum: { dataPoints, aggregationTemporality: CUMULATIVE, isMonotonic } }
     : { ...shared, gauge: { dataPoints } };

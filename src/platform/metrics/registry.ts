@@ -53,11 +53,17 @@ export class MetricsRegistry implements Metrics {
   }
 
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount = 1): void {
-    this.#counters.get(name)?.inc(labels, amount);
+    this.#counters.get(name)?.inc(this.#coarse(name, labels), amount);
   }
 
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void {
-    this.#histograms.get(name)?.observe(labels, seconds);
+    this.#histograms.get(name)?.observe(this.#coarse(name, labels), seconds);
+  }
+
+  #coarse(name: string, labels: Readonly<Record<string, string>>): Record<string, string> {
+    const coarse = this.table[name]?.coarse;
+    if (coarse === undefined) return labels;
+    return Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, coarse[label]?.(value) ?? value]));
   }
 
   /** Registers a function that reads gauges whenever the values are requested. */
