@@ -1,6 +1,7 @@
 /** The policy data editor: validation, versions and concurrent changes (administration A-26, operations 4.11). */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { HeldChange } from '#test/attacks/held-change.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -73,6 +74,19 @@ describe('concurrent changes', () => {
     ]);
     expect(await latest()).toEqual(now);
     expect((await admin.get('policy-data')).body.data).toHaveLength(2);
+  });
+
+  test('security S-207: a change waits for one that is being stored, and is refused if that one is new', async () => {
+    expect((await set({ banned_domains: ['first.example'] })).status).toBe(201);
+    const { tag } = await latest();
+    const insert = `insert into policy_data (id, data, created_at)
+      select $1::uuid, '{"banned_domains": ["other.example"]}', now()
+        from pg_advisory_xact_lock(hashtextextended('latchkey:policy-data', 0))`;
+    const later = toUuid(newId<'policy-data'>(Date.now() + 1000));
+    const held = await HeldChange.make(administered.service.connectionString, insert, [later]);
+    const refused = await held.commitDuring(set({ banned_domains: ['second.example'] }, { 'if-match': tag }));
+    expect([refused.status, await codeOf(refused)]).toEqual([412, 'precondition_failed']);
+    expect((await latest()).data).toEqual({ banned_domains: ['other.example'] });
   });
 
   test('the first data is stored once', async () => {

@@ -329,6 +329,19 @@ export const ADMIN_API: readonly Protection[] = [
     testName: 'of twenty changes that are based on the same version, one is stored',
   },
   {
+    name: 'policy-data-conflict-locked',
+    what: 'a change of the policy data waits for one that is being stored',
+    attack: 207,
+    removals: [
+      {
+        text: '    await transaction.execute(lockPolicyData, {});\n',
+        instead: '    if (data === undefined) await transaction.execute(lockPolicyData, {});\n',
+      },
+    ],
+    test: 'src/features/admin-api/policy-data.test.ts',
+    testName: 'a change waits for one that is being stored, and is refused if that one is new',
+  },
+  {
     name: 'admin-link-owned',
     what: 'an identity linked to one account cannot be linked to another',
     attack: 128,
