@@ -936,6 +936,7 @@ create table users (
   claims jsonb,
   homeserver_deactivated_at timestamp with time zone,
   homeserver_erased_at timestamp with time zone,
+  keeps_unknown_devices boolean default false not null,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)

@@ -73,6 +73,8 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
     displayName: undefined,
     locale: deps.defaultLanguage,
     canRequestAdmin: true,
+    // The start does not depend on the homeserver.
+    isNewAtHomeserver: false,
     emails: [],
     password,
     record: async (transaction: Queryable, id: UserId) => {

@@ -1,7 +1,9 @@
 import { queueDeviceSync } from '#domain/homeserver/device-sync-jobs.ts';
 import { queueForEverybody } from '#domain/homeserver/queue-for-everybody.ts';
+import { allowDeletingUnknownDevices } from '#domain/homeserver/unknown-devices.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { accountAction, operatorChange } from './operator-change.ts';
 
 export interface ProvisionAllOptions {
   readonly onlyActive: boolean;
@@ -18,6 +20,8 @@ export async function provisionAllUsersCommand(deps: ManageDeps, options: Provis
 export interface SyncDevicesOptions {
   /** A username, `@user:server` or an ID; undefined: all users. */
   readonly user: string | undefined;
+  /** Also delete devices from before the account existed here, now and from now on. */
+  readonly deletesUnknown: boolean;
   readonly json: boolean;
 }
 
@@ -27,8 +31,20 @@ export interface SyncDevicesOptions {
  */
 export async function syncDevicesCommand(deps: ManageDeps, options: SyncDevicesOptions): Promise<void> {
   requireHomeserver(deps);
-  if (options.user === undefined) return report(deps, options, await queueForEverybody(deps, 'device-sync', false));
+  const { deletesUnknown } = options;
+  if (options.user === undefined) {
+    if (deletesUnknown) await allowDeletingUnknownDevices(deps.database, undefined);
+    return report(deps, options, await queueForEverybody(deps, 'device-sync', false));
+  }
   const user = await findManagedUser(deps, options.user);
+  if (deletesUnknown) {
+    const action = accountAction('sync-devices', user.id, ['keeps_unknown_devices']);
+    await operatorChange(
+      deps,
+      (allowed: number) => (allowed > 0 ? action : undefined),
+      (transaction) => allowDeletingUnknownDevices(transaction, user.id),
+    );
+  }
   await queueDeviceSync(deps.database, deps.homeserver, { userId: user.id, now: deps.clock.now() });
   report(deps, options, { users: 1, seconds: 1 });
 }

@@ -79,6 +79,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
   const now = deps.clock.now();
   const registration = {
     ...{ username, displayName, locale, canRequestAdmin: isAdmin, emails, password, now },
+    isNewAtHomeserver: !options.skipHomeserverCheck,
     bindIdentities: async (transaction: Transaction, user: UserId) => {
       for (const identity of wanted.identities) await bindOrFail(transaction, user, identity, now);
     },
@@ -169,8 +170,16 @@ async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver
       `the homeserver did not report whether ${username} is available (${requested.detail}); use --skip-homeserver-check to skip this check`,
     );
   }
-  if (!requested.value)
-    throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved on the homeserver`);
+  if (requested.value) return;
+  const known = await deps.homeserver.queryUser(username, { kind: 'request' });
+  throw new ExitError(
+    ExitCode.failure,
+    known.ok
+      ? `the homeserver has the user ${username}, who has no account here. If its users were not imported, import first: ` +
+          'latchkey import mas or latchkey import migrate. Otherwise, create the account with --skip-homeserver-check; ' +
+          'devices of the user are kept'
+      : `username ${username} is taken or reserved on the homeserver`,
+  );
 }
 
 /** Returns the canonical form of a BCP 47 tag. */

@@ -223,7 +223,7 @@ describe('manage provision-all-users', () => {
 
 describe('manage sync-devices', () => {
   const sync = (user?: string, service = connected) =>
-    syncDevicesCommand(manageDeps(service, printed), { user, json: false });
+    syncDevicesCommand(manageDeps(service, printed), { user, deletesUnknown: false, json: false });
 
   async function withDevices(username: string, devices: readonly string[]): Promise<void> {
     await connected.registerUser(username, PASSWORD);

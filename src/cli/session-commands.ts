@@ -31,12 +31,17 @@ export function addSessionCommands(manage: Command, configuration: () => Command
   manage
     .command('sync-devices')
     .description(
-      'sync devices to the homeserver: keep those with active sessions and delete all others, at most 20 users per second',
+      'sync devices to the homeserver: keep those with active sessions and delete the others, at most 20 users per second',
     )
     .option('--user <user>', 'only for this user')
-    .action(async ({ user }: { user?: string }) => {
+    .option(
+      '--delete-unknown',
+      'also delete devices that the homeserver may have had before the account existed here, with their keys',
+      false,
+    )
+    .action(async ({ user, deleteUnknown }: { user?: string; deleteUnknown: boolean }) => {
       const { syncDevicesCommand } = await import('./notify-homeserver.ts');
-      await run((deps, json) => syncDevicesCommand(deps, { user, json }));
+      await run((deps, json) => syncDevicesCommand(deps, { user, deletesUnknown: deleteUnknown, json }));
     });
   manage
     .command('issue-compatibility-token <user> [device-id]')

@@ -173,6 +173,7 @@ export async function startService(
         displayName: undefined,
         locale: 'en',
         canRequestAdmin,
+        isNewAtHomeserver: true,
         emails: [],
         password: await core.hasher.hash(password, { address: 'test' }),
         now: clock.now(),

@@ -14,12 +14,15 @@ const insertUser = statement<
     readonly displayName: string | null;
     readonly locale: string | null;
     readonly canRequestAdmin: boolean;
+    readonly keepsUnknownDevices: boolean;
     readonly now: Date;
   }
 >(
   'insert-user',
-  `insert into users (id, username, username_key, display_name, locale, can_request_admin, created_at)
-  values (:id::uuid, :username::text, :usernameKey::text, :displayName::text, :locale::text, :canRequestAdmin::boolean, :now::timestamptz)
+  `insert into users (id, username, username_key, display_name, locale, can_request_admin, keeps_unknown_devices,
+    created_at)
+  values (:id::uuid, :username::text, :usernameKey::text, :displayName::text, :locale::text, :canRequestAdmin::boolean,
+    :keepsUnknownDevices::boolean, :now::timestamptz)
   on conflict do nothing
   returning id`,
 );
@@ -33,6 +36,8 @@ export interface NewUser {
   /** Language of the registration pages. */
   readonly locale: string | undefined;
   readonly canRequestAdmin: boolean;
+  /** The homeserver may have had this user, with devices, before. */
+  readonly keepsUnknownDevices: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -50,6 +55,7 @@ export async function createUser(transaction: Queryable, user: NewUser): Promise
     displayName: user.displayName ?? null,
     locale: user.locale ?? null,
     canRequestAdmin: user.canRequestAdmin,
+    keepsUnknownDevices: user.keepsUnknownDevices,
     now: new Date(user.now),
   });
   return row === undefined ? undefined : id;

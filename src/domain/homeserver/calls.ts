@@ -12,7 +12,7 @@ import { CircuitBreaker } from '#platform/outbound-http/circuit-breaker.ts';
 import { exchange, OutboundFailure, type TestResponse } from '#platform/outbound-http/exchange.ts';
 import { keepConnections } from '#platform/outbound-http/kept-connections.ts';
 import { Lanes } from '#platform/outbound-http/lanes.ts';
-import type { CallContext, HomeserverFailure, HomeserverResult } from './homeserver.ts';
+import type { CallContext, HomeserverFailure, HomeserverResult, Provisioned } from './homeserver.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Time until a call must start. */
@@ -59,6 +59,14 @@ export function textOf(member: unknown): string | undefined {
   return typeof member === 'string' && member !== '' ? member : undefined;
 }
 
+/** The members of a successful response, and whether its status is 201. */
+export type Answer = { readonly ok: true; readonly value: Members; readonly isCreated: boolean } | HomeserverFailure;
+
+/** Returns whether a provisioned user is new. */
+export function provisioned(answer: Answer): HomeserverResult<Provisioned> {
+  return answer.ok ? { ok: true, value: { isNew: answer.isCreated } } : answer;
+}
+
 export class HomeserverCalls {
   readonly #deps: CallsDeps;
   readonly #lanes: Lanes;
@@ -81,13 +89,13 @@ export class HomeserverCalls {
   }
 
   /** Returns the members of a successful response. Throws only on bugs. */
-  async send(call: Call, context: CallContext): Promise<HomeserverResult<Members>> {
+  async send(call: Call, context: CallContext): Promise<Answer> {
     const { request } = this.#breakers;
     const own = context.kind === 'page' || context.kind === 'account' ? this.#breakers[context.kind] : request;
     // Jobs follow their own retry schedule and detect when the homeserver is back.
     if (context.kind !== 'job' && !own.admits()) return unavailable('not called after repeated failures');
     const started = performance.now();
-    let result: HomeserverResult<Members>;
+    let result: Answer;
     try {
       const response = await this.#exchange(call, context);
       for (const breaker of new Set([own, request])) {
@@ -143,7 +151,7 @@ export class HomeserverCalls {
     );
   }
 
-  #report(call: Call, result: HomeserverResult<Members>, milliseconds: number, isJob: boolean): void {
+  #report(call: Call, result: Answer, milliseconds: number, isJob: boolean): void {
     const { log } = this.#deps;
     const elapsed = Math.round(milliseconds);
     if (milliseconds >= SLOW_MS)
@@ -158,11 +166,12 @@ export class HomeserverCalls {
  * Interprets a response. Only a JSON object comes from the homeserver; anything else may come from a proxy in front of
  * it.
  */
-function judge({ status, headers, body }: TestResponse): HomeserverResult<Members> {
+function judge({ status, headers, body }: TestResponse): Answer {
   const members = membersOf(body);
   if (status >= 200 && status < 300) {
-    if (status === 204) return { ok: true, value: {} };
-    return members === undefined ? unavailable(`${status} without a JSON object`) : { ok: true, value: members };
+    if (status === 204) return { ok: true, value: {}, isCreated: false };
+    if (members === undefined) return unavailable(`${status} without a JSON object`);
+    return { ok: true, value: members, isCreated: status === 201 };
   }
   const errcode = typeof members?.['errcode'] === 'string' ? members['errcode'].slice(0, 100) : undefined;
   const detail = errcode === undefined ? String(status) : `${status} ${errcode}`;

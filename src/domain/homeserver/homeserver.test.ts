@@ -49,7 +49,8 @@ const events = (event: string) => log.lines.filter((line) => line.event === even
 describe.each(['synapse', 'synapse_legacy'] as const)('a homeserver of kind %s (chat-compat 11.3, 11.4)', (kind) => {
   test('is notified of a new user with name and email addresses', async () => {
     const told = profile({ displayName: 'Amira Öz', emails: ['amira@example.org', 'a@b.example'] });
-    expect(await open({ kind }).provisionUser(told, job())).toMatchObject({ ok: true });
+    for (const isNew of [true, false])
+      expect(await open({ kind }).provisionUser(told, job())).toEqual({ ok: true, value: { isNew } });
     expect(standIn.user('amira')).toMatchObject({
       displayName: 'Amira Öz',
       emails: ['amira@example.org', 'a@b.example'],

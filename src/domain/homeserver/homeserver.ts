@@ -56,6 +56,11 @@ export interface Profile {
   readonly isLocked: boolean;
 }
 
+export interface Provisioned {
+  /** The call has created the user. */
+  readonly isNew: boolean;
+}
+
 /** An installation of a client, as the homeserver receives it. */
 export interface Device {
   readonly id: string;
@@ -71,10 +76,12 @@ export interface NamedDevice extends Device {
 export interface Homeserver {
   /** False without a homeserver. Every valid name is then available, and updates do nothing. */
   readonly isConnected: boolean;
+  /** Whether a user who registers here is created there: false without a homeserver and for dry runs. */
+  readonly createsUsers: boolean;
   isLocalpartAvailable(localpart: string, context: CallContext): Promise<HomeserverResult<boolean>>;
   queryUser(localpart: string, context: CallContext): Promise<HomeserverResult<HomeserverUser>>;
   /** Creates or updates the user. */
-  provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>>;
+  provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<Provisioned>>;
   /**
    * Deactivates the user.
    * @param isErased whether the user's messages are hidden from others as well
@@ -93,6 +100,8 @@ export interface Homeserver {
   renameDevice(localpart: string, device: NamedDevice, context: CallContext): Promise<HomeserverResult<unknown>>;
   /** Creates or renames the device. */
   upsertDevice(localpart: string, device: Device, context: CallContext): Promise<HomeserverResult<unknown>>;
+  /** Deletes these devices together with their keys. Unknown devices are skipped. */
+  deleteDevices(localpart: string, ids: readonly string[], context: CallContext): Promise<HomeserverResult<unknown>>;
   /** Makes these the user's only devices. Other devices are deleted together with their keys. */
   syncDevices(localpart: string, ids: readonly string[], context: CallContext): Promise<HomeserverResult<unknown>>;
 }

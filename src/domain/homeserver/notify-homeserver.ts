@@ -23,6 +23,8 @@ export interface NotifiedUser {
   readonly subject: string;
   readonly isLocked: boolean;
   readonly isDeactivated: boolean;
+  /** The homeserver may have devices of the user that are unknown here, see `unknown-devices.ts`. */
+  readonly keepsUnknownDevices: boolean;
   readonly emails: readonly string[];
   /** The display name stored in this database. */
   readonly storedDisplayName: string | undefined;
@@ -82,12 +84,14 @@ interface NotifiedUserRow {
   readonly display_name: string | null;
   readonly is_locked: boolean;
   readonly is_deactivated: boolean;
+  readonly keeps_unknown_devices: boolean;
   readonly emails: readonly string[];
 }
 
 const findNotifiedUser = statement<NotifiedUserRow, { readonly userId: string }>(
   'find-told-user',
   `select u.username, u.display_name, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
+          u.keeps_unknown_devices,
           array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails
      from users u where u.id = :userId::uuid`,
 );
@@ -102,6 +106,7 @@ export async function readNotifiedUser(database: Queryable, userId: string): Pro
     subject: fromUuid(userId),
     isLocked: row.is_locked,
     isDeactivated: row.is_deactivated,
+    keepsUnknownDevices: row.keeps_unknown_devices,
     emails: row.emails,
     storedDisplayName: row.display_name ?? undefined,
   };

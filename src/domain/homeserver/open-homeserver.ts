@@ -9,6 +9,7 @@ import type {
   HomeserverUser,
   NamedDevice,
   Profile,
+  Provisioned,
 } from './homeserver.ts';
 import { Synapse } from './synapse.ts';
 import { SynapseLegacy } from './synapse-legacy.ts';
@@ -30,6 +31,7 @@ export function openHomeserver(deps: CallsDeps): Homeserver {
 }
 
 const SKIPPED: HomeserverResult<unknown> = { ok: true, value: undefined };
+const NOT_CREATED: HomeserverResult<Provisioned> = { ok: true, value: { isNew: false } };
 
 const NOBODY_THERE = { ok: false, detail: 'no homeserver is configured' } as const;
 const UNKNOWN_USER: HomeserverFailure = { ...NOBODY_THERE, reason: 'unknown-user' };
@@ -38,21 +40,24 @@ const REFUSED: HomeserverFailure = { ...NOBODY_THERE, reason: 'refused' };
 /** Used without a homeserver: makes no calls, and every update succeeds (chat-compat 11.5). */
 const NO_HOMESERVER: Homeserver = {
   isConnected: false,
+  createsUsers: false,
   isLocalpartAvailable: () => Promise.resolve({ ok: true, value: true }),
   queryUser: () => Promise.resolve(UNKNOWN_USER),
-  provisionUser: () => Promise.resolve(SKIPPED),
+  provisionUser: () => Promise.resolve(NOT_CREATED),
   deleteUser: () => Promise.resolve(SKIPPED),
   reactivateUser: () => Promise.resolve(SKIPPED),
   setDisplayName: () => Promise.resolve(SKIPPED),
   allowCrossSigningReset: () => Promise.resolve(REFUSED),
   renameDevice: () => Promise.resolve(SKIPPED),
   upsertDevice: () => Promise.resolve(SKIPPED),
+  deleteDevices: () => Promise.resolve(SKIPPED),
   syncDevices: () => Promise.resolve(SKIPPED),
 };
 
 /** For dry runs: reads from the homeserver, but changes nothing and logs what it would have changed. */
 class ReadOnly implements Homeserver {
   readonly isConnected = true;
+  readonly createsUsers = false;
   readonly #homeserver: Homeserver;
   readonly #log: Log;
 
@@ -69,8 +74,9 @@ class ReadOnly implements Homeserver {
     return await this.#homeserver.queryUser(localpart, context);
   }
 
-  provisionUser({ localpart }: Profile): Promise<HomeserverResult<unknown>> {
-    return this.#skip('provision_user', localpart);
+  async provisionUser({ localpart }: Profile): Promise<HomeserverResult<Provisioned>> {
+    await this.#skip('provision_user', localpart);
+    return NOT_CREATED;
   }
 
   deleteUser(localpart: string): Promise<HomeserverResult<unknown>> {
@@ -95,6 +101,10 @@ class ReadOnly implements Homeserver {
 
   upsertDevice(localpart: string, { id }: Device): Promise<HomeserverResult<unknown>> {
     return this.#skip('upsert_device', localpart, [id]);
+  }
+
+  deleteDevices(localpart: string, ids: readonly string[]): Promise<HomeserverResult<unknown>> {
+    return this.#skip('delete_device', localpart, ids);
   }
 
   syncDevices(localpart: string, ids: readonly string[]): Promise<HomeserverResult<unknown>> {

@@ -6,6 +6,7 @@ import type { UserId } from '#vocabulary/ids.ts';
 import { queueDeviceSync } from './device-sync-jobs.ts';
 import type { Homeserver } from './homeserver.ts';
 import { type NotifyDeps, notificationQueue } from './notify-homeserver.ts';
+import { provisionUser } from './unknown-devices.ts';
 
 export const PROVISION_USER_QUEUE = 'provision-user';
 
@@ -65,7 +66,7 @@ export function provisionUserQueue(deps: NotifyDeps): JobQueue {
     if (notified.isDeactivated) return { ok: true, value: undefined };
     // The user may have changed or removed the name since.
     const displayName = isNamed(payload) ? notified.storedDisplayName : undefined;
-    const result = await deps.homeserver.provisionUser({ ...notified, displayName }, context);
+    const result = await provisionUser(deps, notified, displayName, context);
     const user = { userId: fromUuid<'user'>(notified.userId), now: deps.clock.now() };
     if (result.ok) await queueDeviceSync(deps.database, deps.homeserver, user);
     return result;

@@ -1,7 +1,7 @@
 /** Synapse up to 1.156 with its earlier delegation settings, through the admin API (chat-compat 11.4). */
 
 import { chatNames } from '#protocol/chat/names.ts';
-import { type HomeserverCalls, type Members, textOf } from './calls.ts';
+import { type Answer, type HomeserverCalls, type Members, provisioned, textOf } from './calls.ts';
 import type {
   CallContext,
   Device,
@@ -10,6 +10,7 @@ import type {
   HomeserverUser,
   NamedDevice,
   Profile,
+  Provisioned,
 } from './homeserver.ts';
 import { availability, isAskable } from './localpart.ts';
 
@@ -18,6 +19,7 @@ const AUTH_PROVIDER = 'oauth-delegated';
 
 export class SynapseLegacy implements Homeserver {
   readonly isConnected = true;
+  readonly createsUsers = true;
   readonly #calls: HomeserverCalls;
   readonly #serverName: string;
   /** Path of the client API, without a leading slash. */
@@ -59,7 +61,7 @@ export class SynapseLegacy implements Homeserver {
     };
   }
 
-  async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>> {
+  async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<Provisioned>> {
     const { localpart, subject, displayName, avatarUrl, emails } = profile;
     const body = {
       external_ids: [{ auth_provider: AUTH_PROVIDER, external_id: subject }],
@@ -67,7 +69,7 @@ export class SynapseLegacy implements Homeserver {
       ...(avatarUrl !== undefined && { avatar_url: avatarUrl }),
       threepids: emails.map((address) => ({ medium: 'email', address })),
     };
-    return await this.#put('provision_user', localpart, body, context);
+    return provisioned(await this.#put('provision_user', localpart, body, context));
   }
 
   async deleteUser(localpart: string, isErased: boolean, context: CallContext): Promise<HomeserverResult<unknown>> {
@@ -133,6 +135,17 @@ export class SynapseLegacy implements Homeserver {
     return await this.#calls.send({ name: 'update_device_display_name', method: 'PUT', path, body }, context);
   }
 
+  async deleteDevices(
+    localpart: string,
+    ids: readonly string[],
+    context: CallContext,
+  ): Promise<HomeserverResult<unknown>> {
+    if (ids.length === 0) return { ok: true, value: undefined };
+    const path = `${this.#userPath(localpart)}/delete_devices`;
+    const call = { name: 'delete_devices', method: 'POST', path, body: { devices: ids }, isLong: true } as const;
+    return await this.#calls.send(call, context);
+  }
+
   /** Makes several calls, all of which are idempotent. */
   async syncDevices(
     localpart: string,
@@ -145,14 +158,8 @@ export class SynapseLegacy implements Homeserver {
     if (!listed.ok) return listed;
     const known = knownDevices(listed.value);
     const surplus = known.filter((id) => !ids.includes(id));
-    if (surplus.length > 0) {
-      const body = { devices: surplus };
-      const deleted = await this.#calls.send(
-        { ...call, method: 'POST', path: `${path}/delete_devices`, body },
-        context,
-      );
-      if (!deleted.ok) return deleted;
-    }
+    const deleted = await this.deleteDevices(localpart, surplus, context);
+    if (!deleted.ok) return deleted;
     for (const id of ids.filter((wanted) => !known.includes(wanted))) {
       const created = await this.#createDevice(localpart, id, context);
       if (!created.ok) return created;
@@ -165,7 +172,7 @@ export class SynapseLegacy implements Homeserver {
     return await this.#calls.send({ name: 'upsert_device', method: 'POST', path, body: { device_id: id } }, context);
   }
 
-  async #put(name: string, localpart: string, body: object, context: CallContext): Promise<HomeserverResult<unknown>> {
+  async #put(name: string, localpart: string, body: object, context: CallContext): Promise<Answer> {
     return await this.#calls.send({ name, method: 'PUT', path: this.#userPath(localpart), body }, context);
   }
 

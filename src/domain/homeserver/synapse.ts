@@ -1,5 +1,5 @@
 /** Synapse from 1.136 on, through its API for delegated authentication (chat-compat 11.3). */
-import { type HomeserverCalls, type Members, textOf } from './calls.ts';
+import { type Answer, type HomeserverCalls, provisioned, textOf } from './calls.ts';
 import type {
   CallContext,
   Device,
@@ -8,11 +8,13 @@ import type {
   HomeserverUser,
   NamedDevice,
   Profile,
+  Provisioned,
 } from './homeserver.ts';
 import { availability, isAskable } from './localpart.ts';
 
 export class Synapse implements Homeserver {
   readonly isConnected = true;
+  readonly createsUsers = true;
   readonly #calls: HomeserverCalls;
 
   constructor(calls: HomeserverCalls) {
@@ -38,9 +40,9 @@ export class Synapse implements Homeserver {
     };
   }
 
-  async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>> {
+  async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<Provisioned>> {
     const { localpart, displayName, avatarUrl, emails, isLocked } = profile;
-    return await this.#post(
+    const answer = await this.#post(
       'provision_user',
       {
         localpart,
@@ -52,6 +54,7 @@ export class Synapse implements Homeserver {
       },
       context,
     );
+    return provisioned(answer);
   }
 
   async deleteUser(localpart: string, isErased: boolean, context: CallContext): Promise<HomeserverResult<unknown>> {
@@ -93,6 +96,18 @@ export class Synapse implements Homeserver {
     return await this.#post('upsert_device', body, context);
   }
 
+  async deleteDevices(
+    localpart: string,
+    ids: readonly string[],
+    context: CallContext,
+  ): Promise<HomeserverResult<unknown>> {
+    for (const id of ids) {
+      const deleted = await this.#post('delete_device', { localpart, device_id: id }, context, true);
+      if (!deleted.ok) return deleted;
+    }
+    return { ok: true, value: undefined };
+  }
+
   async syncDevices(
     localpart: string,
     ids: readonly string[],
@@ -101,11 +116,11 @@ export class Synapse implements Homeserver {
     return await this.#post('sync_devices', { localpart, devices: ids }, context, true);
   }
 
-  async #get(name: string, localpart: string, context: CallContext): Promise<HomeserverResult<Members>> {
+  async #get(name: string, localpart: string, context: CallContext): Promise<Answer> {
     return await this.#calls.send({ name, method: 'GET', path: `_synapse/mas/${name}`, query: { localpart } }, context);
   }
 
-  async #post(name: string, body: object, context: CallContext, isLong = false): Promise<HomeserverResult<Members>> {
+  async #post(name: string, body: object, context: CallContext, isLong = false): Promise<Answer> {
     return await this.#calls.send({ name, method: 'POST', path: `_synapse/mas/${name}`, body, isLong }, context);
   }
 }

@@ -208,6 +208,8 @@ describe('a newly registered user', () => {
   test('exists at the homeserver as soon as the job has run (check 11)', async () => {
     await register('amira', 'Amira Öz');
     expect(await provisioning('amira')).toMatchObject([{ payload: { display_name: 'Amira Öz' }, attempt: 0 }]);
+    const [account] = await rows(`select keeps_unknown_devices from users where username = 'amira'`);
+    expect(account).toEqual({ keeps_unknown_devices: false });
     expect(homeserver.user('amira')).toBeUndefined();
     await notifyHomeserver(service.core);
     expect(homeserver.user('amira')).toMatchObject({ displayName: 'Amira Öz', emails: [], isLocked: false });

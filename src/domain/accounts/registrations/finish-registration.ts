@@ -305,7 +305,10 @@ async function createAccount(
   const { action, displayName, username, upstream } = registration;
   const { address, userAgent } = finish;
   const locale = row.locale ?? undefined;
-  const userId = await createUser(transaction, { username, displayName, locale, canRequestAdmin: false, now });
+  // The name was available there.
+  const keepsUnknownDevices = !homeserver.createsUsers;
+  const account = { username, displayName, locale, canRequestAdmin: false, keepsUnknownDevices, now };
+  const userId = await createUser(transaction, account);
   if (userId === undefined) return { ok: false, reason: nameLost(registration), action };
   if (row.email !== null && row.email_key !== null) {
     const email = { address: row.email, key: row.email_key };

@@ -15,7 +15,7 @@ interface Deps extends RegisterUserDeps {
  */
 export async function registerKnownUser(
   deps: Deps,
-  registration: Omit<Registration, 'id'> & Required<Pick<Registration, 'record'>>,
+  registration: Omit<Registration, 'id' | 'isNewAtHomeserver'> & Required<Pick<Registration, 'record'>>,
   avatarUrl: string | undefined,
 ): Promise<
   RegistrationOutcome | { readonly ok: false; readonly reason: 'homeserver'; readonly failure: HomeserverFailure }
@@ -29,7 +29,7 @@ export async function registerKnownUser(
   };
   const told = await homeserver.provisionUser(profile, { kind: 'admin' });
   if (!told.ok) return { ok: false, reason: 'homeserver', failure: told };
-  const outcome = await registerUser(deps, { ...registration, id });
+  const outcome = await registerUser(deps, { ...registration, id, isNewAtHomeserver: told.value.isNew });
   if (outcome.ok) return outcome;
   // A concurrent request took the name: provision its owner once more.
   const owner = await findUserByName(database, username);

@@ -20,6 +20,8 @@ export interface Registration {
   /** BCP 47 tag of the user's language. */
   readonly locale: string;
   readonly canRequestAdmin: boolean;
+  /** The homeserver has reported that the name is available, or has just created the user. Ignored without one. */
+  readonly isNewAtHomeserver: boolean;
   /** Confirmed, distinct addresses. */
   readonly emails: readonly EmailAddress[];
   readonly password: StoredHash | undefined;
@@ -40,7 +42,7 @@ export type RegistrationOutcome =
 
 export interface RegisterUserDeps {
   readonly database: Database;
-  readonly homeserver: Pick<Homeserver, 'isConnected'>;
+  readonly homeserver: Pick<Homeserver, 'isConnected' | 'createsUsers'>;
 }
 
 /**
@@ -52,7 +54,8 @@ export async function registerUser(
 ): Promise<RegistrationOutcome> {
   return await refusableTransaction<RegistrationOutcome>(database, async (transaction, refuse) => {
     const { username, displayName, locale, canRequestAdmin, emails, password, by, now } = registration;
-    const account = { id: registration.id, username, displayName, locale, canRequestAdmin, now };
+    const keepsUnknownDevices = !(homeserver.createsUsers && registration.isNewAtHomeserver);
+    const account = { id: registration.id, username, displayName, locale, canRequestAdmin, keepsUnknownDevices, now };
     const id = await createUser(transaction, account);
     if (id === undefined) return refuse({ ok: false, reason: 'name-taken' });
     for (const email of emails) {

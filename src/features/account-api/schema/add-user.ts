@@ -37,6 +37,7 @@ mutation('addUser', {
       displayName: undefined,
       locale: config.i18n.defaultLanguage,
       canRequestAdmin: false,
+      isNewAtHomeserver: skipHomeserverCheck !== true,
       emails: [],
       password: undefined,
       by: adminActor(admin),
