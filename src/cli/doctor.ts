@@ -16,6 +16,7 @@ import { type Finding, fail, findingsText, skip } from '#domain/health/finding.t
 import { checkHomeserver } from '#domain/health/homeserver-checks.ts';
 import { checkMail, checkProviders } from '#domain/health/peer-checks.ts';
 import { checkCertificates } from '#domain/health/tls-checks.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -52,7 +53,7 @@ async function examine(options: CommandOptions, io: CommandIo): Promise<readonly
   const deps = { config, ask, now: systemClock.now() };
   return [
     ...findings,
-    ...(await examineDatabase(loaded, deps.now)),
+    ...(await examineDatabase(loaded, deps.now, io.version)),
     ...(await checkAddresses(deps)),
     ...checkCertificates(deps),
     await examineKeys(loaded, deps),
@@ -62,7 +63,7 @@ async function examine(options: CommandOptions, io: CommandIo): Promise<readonly
   ];
 }
 
-async function examineDatabase(loaded: LoadedConfig, now: number): Promise<readonly Finding[]> {
+async function examineDatabase(loaded: LoadedConfig, now: number, version: string): Promise<readonly Finding[]> {
   const { config } = loaded;
   const { server, migrationServer } = config.database;
   const clusterDirectory = server.kind === 'embedded' ? (server.directory ?? join(config.dataDir, 'db')) : undefined;
@@ -92,6 +93,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
     return await checkDatabase({
       config,
       database,
+      homeserver: openHomeserver({ config, clock: systemClock, log: NO_LOG, version }),
       cleanUpQueues: sweeps.map(({ name }) => name),
       pending: pending.map(nameOf),
       keyRing,

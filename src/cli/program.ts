@@ -165,6 +165,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .addOption(migrateTimeoutOption())
     .option('--no-sync', 'do not sync the clients of the configuration to the database')
     .option('--no-worker', 'do not run background jobs in this process')
+    .option('--fresh', 'start without accounts although the homeserver has users, instead of importing them', false)
     // Unknown commands end up here because this is the default command.
     .allowExcessArguments()
     .action(async (options: ServeOptions, command: Command) => {

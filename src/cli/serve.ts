@@ -8,12 +8,15 @@ import { hashesAtOnce } from '#app/service/password-hashing.ts';
 import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from '#app/service/start-checks.ts';
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { syncBuiltinClient } from '#domain/clients/builtin-clients.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
+import { markFreshStart, requireImportedUsers } from '#domain/import/unimported-users.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
+import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { accountDeps } from './accounts.ts';
 import type { CommandIo, CommandOptions } from './command-io.ts';
-import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
+import { ensureFirstAdmin, type RequestedAdmin, readFirstAdmin } from './first-admin.ts';
 import { ownCommand } from './own-command.ts';
 
 export interface ServeOptions {
@@ -21,6 +24,8 @@ export interface ServeOptions {
   readonly sync: boolean;
   /** Whether this process also runs background work. */
   readonly worker: boolean;
+  /** Start without accounts even if the homeserver has users. */
+  readonly fresh: boolean;
   /** Seconds. */
   readonly migrateTimeout?: number;
 }
@@ -54,7 +59,11 @@ function run(options: CommandOptions, command: ServeOptions, io: CommandIo): Pro
         config.http.workers * hashesAtOnce(config, io.environment),
         process.constrainedMemory(),
       ),
-    makeFirstAccounts: (foundation) => makeFirstAdmin(foundation, io.version),
+    makeFirstAccounts: async (foundation) => {
+      const admin = await readFirstAdmin(foundation.loaded.environment);
+      await requireImport(foundation, admin, { isFresh: command.fresh, version: io.version });
+      await makeFirstAdmin(foundation, admin, io.version);
+    },
     sync: async (deps, config) => {
       if (command.sync) await syncConfiguration(deps, config);
       await syncBuiltinClient(deps, config);
@@ -89,8 +98,23 @@ function runMember(slot: string, options: CommandOptions, { worker }: ServeOptio
   });
 }
 
-async function makeFirstAdmin(foundation: Foundation, version: string): Promise<void> {
-  const admin = await readFirstAdmin(foundation.loaded.environment);
+/** Prevents a start that would make an import impossible. */
+async function requireImport(
+  { config, database, openLog }: Foundation,
+  admin: RequestedAdmin | undefined,
+  { isFresh, version }: { readonly isFresh: boolean; readonly version: string },
+): Promise<void> {
+  if (isFresh) return await markFreshStart(database, systemClock.now());
+  const homeserver = openHomeserver({ config, clock: systemClock, log: openLog.log, version });
+  const listed = config.policy.data.adminUsers;
+  await requireImportedUsers({ database, homeserver }, admin === undefined ? listed : [admin.username, ...listed]);
+}
+
+async function makeFirstAdmin(
+  foundation: Foundation,
+  admin: RequestedAdmin | undefined,
+  version: string,
+): Promise<void> {
   if (admin === undefined) return;
   const accounts = accountDeps(foundation, version);
   try {

@@ -5,7 +5,9 @@ import { listIdentifierUsernames } from '#domain/accounts/find-user.ts';
 import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
 import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addresses.ts';
 import { listUnusableClients } from '#domain/clients/list-unusable-clients.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { isImportIncomplete } from '#domain/import/incomplete-import.ts';
+import { findUnimportedUser } from '#domain/import/unimported-users.ts';
 import { findStateProblem } from '#domain/keys/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
@@ -33,10 +35,11 @@ const RECENT_SESSIONS = 50;
 const LEAST_SESSIONS = 5;
 
 export interface DatabaseCheckDeps {
-  readonly config: Pick<Config, 'database' | 'homeserver' | 'passwords' | 'protocolName'> & {
+  readonly config: Pick<Config, 'database' | 'homeserver' | 'passwords' | 'policy' | 'protocolName'> & {
     readonly http: Pick<Config['http'], 'publicBase' | 'trustedProxies' | 'clientIpHeader'>;
   };
   readonly database: Queryable;
+  readonly homeserver: Pick<Homeserver, 'isConnected' | 'queryUser'>;
   /** Names of the queues of the cleanup jobs. */
   readonly cleanUpQueues: readonly string[];
   /** Names of pending migrations. */
@@ -75,10 +78,20 @@ export async function checkStored(deps: StoredCheckDeps): Promise<readonly Findi
   return [await checkSchemes(deps), await checkUsernames(deps), await checkAccess(deps)];
 }
 
-async function checkImport({ database }: DatabaseCheckDeps): Promise<readonly Finding[]> {
-  if (!(await isImportIncomplete(database))) return [];
-  const message = 'an import is incomplete, so the service does not start on this database';
-  return [fail('database', message, 'Run latchkey import migrate again, or with --dry-run to abandon the import')];
+async function checkImport({ config, database, homeserver }: DatabaseCheckDeps): Promise<readonly Finding[]> {
+  if (await isImportIncomplete(database)) {
+    const message = 'an import is incomplete, so the service does not start on this database';
+    return [fail('database', message, 'Run latchkey import migrate again, or with --dry-run to abandon the import')];
+  }
+  const unimported = await findUnimportedUser({ database, homeserver }, config.policy.data.adminUsers);
+  if (unimported === undefined) return [];
+  return [
+    fail(
+      'database',
+      `the homeserver has the user ${unimported}, but the database has no accounts`,
+      'Import first, with latchkey import mas or latchkey import migrate. To start without these users, run latchkey serve --fresh once',
+    ),
+  ];
 }
 
 function checkServer({ config, pending }: DatabaseCheckDeps, settings: ServerSettings): Finding {

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import type { SigningKeys } from '#domain/keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -36,6 +37,7 @@ export interface Deployment {
 export interface HealthDeps {
   readonly config: Config;
   readonly database: Database;
+  readonly homeserver: Homeserver;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly signingKeys: Pick<SigningKeys, 'publicJwks' | 'canSign'>;
@@ -92,13 +94,13 @@ async function kept<Value>(
 }
 
 async function check(deps: HealthDeps, now: number): Promise<readonly Finding[]> {
-  const { config, database, keyRing, outbound, signingKeys } = deps;
+  const { config, database, homeserver: connection, keyRing, outbound, signingKeys } = deps;
   const { deployment } = deps.process;
   const { server } = config.database;
   const ask = askFromService(outbound, performance.now() + TOTAL_MS);
   const asking = { config, ask, now };
   const databaseDeps = {
-    ...{ config, database, keyRing, now, cleanUpQueues: deployment.cleanUpQueues, pending: [] },
+    ...{ config, database, homeserver: connection, keyRing, now, cleanUpQueues: deployment.cleanUpQueues, pending: [] },
     clusterDirectory: server.kind === 'embedded' ? (server.directory ?? join(config.dataDir, 'db')) : undefined,
   };
   const [files, stored, addresses, keys, mail, providers, homeserver] = await Promise.all([

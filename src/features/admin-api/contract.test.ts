@@ -295,6 +295,7 @@ describe('accounts (operations 4.4)', () => {
     homeserver.addUser('harbourmaster');
     const taken = await admin.post('users', { username: 'harbourmaster' });
     expect([taken.status, codes(taken)]).toEqual([409, ['username_reserved']]);
+    expect(JSON.stringify(taken.body)).toContain('import first');
     expect((await admin.post('users', { username: 'harbourmaster', skip_homeserver_check: true })).status).toBe(201);
     const line = service.logLines().find((one) => one.includes('admin.unchecked_name'));
     expect(line).toMatch(/ WARN .*harbourmaster/);

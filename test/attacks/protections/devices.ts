@@ -6,6 +6,7 @@ import type { Protection } from './protection.ts';
 const LOGIN = 'src/features/chat-compat/device-at-homeserver.test.ts';
 const LEASE = 'src/domain/homeserver/user-lease.test.ts';
 const SYNC = 'test/homeserver/device-syncs.test.ts';
+const UNKNOWN = 'test/homeserver/unknown-devices.test.ts';
 
 export const DEVICES: readonly Protection[] = [
   {
@@ -114,6 +115,45 @@ export const DEVICES: readonly Protection[] = [
     ],
     test: LOGIN,
     testName: 'the homeserver has another secret',
+  },
+  {
+    name: 'device-from-before',
+    what: 'a sync of an account whose user the homeserver had before does not send the whole list',
+    attack: 'O-03',
+    removals: [
+      { text: '      if (keepsUnknownDevices) return await syncOwnDevices(deps, notified, clock.now(), context);\n' },
+    ],
+    test: UNKNOWN,
+    testName: 'a sign-in and a sign-out delete the own device only',
+  },
+  {
+    name: 'device-from-before-marked',
+    what: 'an account is marked unless the homeserver has just reported that the name is available',
+    attack: 'O-03',
+    removals: [
+      {
+        text: '!(homeserver.createsUsers && registration.isNewAtHomeserver)',
+        instead: '!(homeserver.createsUsers || registration.isNewAtHomeserver)',
+      },
+    ],
+    test: UNKNOWN,
+    testName: 'keep devices that a homeserver has',
+  },
+  {
+    name: 'device-from-before-new-user',
+    what: 'only a user whom the homeserver has just created loses the mark',
+    attack: 'O-03',
+    removals: [{ text: 'result.ok && result.value.isNew && user', instead: 'result.ok && user' }],
+    test: UNKNOWN,
+    testName: 'a sign-in and a sign-out delete the own device only',
+  },
+  {
+    name: 'import-first',
+    what: 'the service does not start without accounts beside a homeserver that has users',
+    attack: 'O-03',
+    removals: [{ text: '    if (known.ok) return name;\n' }],
+    test: 'src/cli/import-first.test.ts',
+    testName: 'a start is refused',
   },
   {
     name: 'device-left-behind',

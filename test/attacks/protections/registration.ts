@@ -37,7 +37,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 82,
     removals: [
       {
-        text: "if (requested.ok) return requested.value ? 'available' : 'exists';",
+        text: "if (requested.ok && requested.value) return 'available';",
         instead: "if (requested.ok) return 'available';",
       },
     ],

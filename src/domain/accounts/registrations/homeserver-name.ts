@@ -16,7 +16,15 @@ export async function checkHomeserverName(
 ): Promise<'available' | 'exists' | 'homeserver-unavailable'> {
   if (!homeserver.isConnected) return 'available';
   const requested = await homeserver.isLocalpartAvailable(username, { kind: 'request' });
-  if (requested.ok) return requested.value ? 'available' : 'exists';
+  if (requested.ok && requested.value) return 'available';
+  if (requested.ok) {
+    log.info(
+      'homeserver.name_taken',
+      'username without an account here is taken or reserved on the homeserver; if its users were not imported, import first',
+      { username },
+    );
+    return 'exists';
+  }
   if (requested.reason !== 'unavailable')
     log.warn('homeserver.failed', 'homeserver did not check the availability of a username', {
       reason: requested.detail,

@@ -153,7 +153,14 @@ async function checkName({ core }: AdminCall, username: string, skipsHomeserver:
   }
   const free = await core.homeserver.isLocalpartAvailable(username, { kind: 'admin' });
   if (!free.ok) throw homeserverFailure(free);
-  if (!free.value) throw new LatchkeyError('username_reserved');
+  if (free.value) return;
+  const known = await core.homeserver.queryUser(username, { kind: 'admin' });
+  if (!known.ok) throw new LatchkeyError('username_reserved');
+  throw new LatchkeyError('username_reserved', {
+    description:
+      'the homeserver has this user, who has no account here. If its users were not imported, import first. ' +
+      'Otherwise, send skip_homeserver_check: devices of the user are kept',
+  });
 }
 
 /** @throws LatchkeyError `password_too_weak` with suggestions, `overloaded` */
