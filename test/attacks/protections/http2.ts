@@ -85,6 +85,19 @@ export const OPENING: readonly Protection[] = [
     testName: 'when it stays silent or stops in the middle, after limits.handshake_timeout (S-139)',
   },
   {
+    name: 'first-bytes-time-limit',
+    what: 'a connection whose first bytes do not show its protocol is closed',
+    attack: 139,
+    removals: [
+      {
+        text: 'const timer = setTimeout(() => void giveUp(), this.#options.headersTimeoutMs());',
+        instead: 'const timer = setTimeout(() => {}, this.#options.headersTimeoutMs() + giveUp.length);',
+      },
+    ],
+    test: 'src/platform/http/http2-cleartext.test.ts',
+    testName: 'one that stops in the preface',
+  },
+  {
     name: 'proxy-header-bound',
     what: 'the size of a PROXY header is limited',
     attack: 139,
