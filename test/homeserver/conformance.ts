@@ -91,6 +91,7 @@ export const CONFORMANCE: readonly ConformanceStep[] = [
   post('a device that the set has added', 'upsert_device', { ...DEVICE, device_id: 'LAPTOP' }, 200),
   post('a set with a number', 'sync_devices', { localpart: 'amira', devices: [1] }, 400, 'M_BAD_JSON'),
   post('the end of a device', 'delete_device', DEVICE, 204),
+  post('the end of the same device', 'delete_device', DEVICE, 204),
   post('a device that has ended', 'upsert_device', DEVICE, 201),
   post('an empty set of devices', 'sync_devices', { localpart: 'amira', devices: [] }, 200),
   post('all devices were deleted', 'upsert_device', DEVICE, 201),

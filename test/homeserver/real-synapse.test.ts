@@ -6,6 +6,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manageDeps } from '#cli/manage-deps.test-support.ts';
+import { syncDevicesCommand } from '#cli/notify-homeserver.ts';
+import { registerUserCommand } from '#cli/register-user.ts';
 import type { Config } from '#config/config.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { askOverHttp } from '#domain/health/ask.ts';
@@ -108,6 +111,34 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       '%s: %s',
       async (_id, _claim, sequence) => await sequence.run(world),
     );
+
+    test('devices from before the account stay, until the operator allows their deletion', async () => {
+      const localpart = 'before';
+      const post = { name: '', method: 'POST', body: { localpart }, status: 201 } as const;
+      await takeStep(synapse.endpoint, SECRET, { ...post, path: 'provision_user' });
+      const device = { localpart, device_id: 'OLD' };
+      expect(await takeStep(synapse.endpoint, SECRET, { ...post, path: 'upsert_device', body: device })).toMatchObject({
+        status: 201,
+      });
+      const manage = manageDeps(world.service, { out: '', err: '' });
+      const registering = {
+        ...{ username: localpart, upstreamProviderMapping: [], emails: [], yes: true, json: false },
+        ...{ ignorePasswordComplexity: true, password: PASSWORD },
+      };
+      await expect(registerUserCommand(manage, { ...registering, skipHomeserverCheck: false })).rejects.toThrow(
+        'import first',
+      );
+      await registerUserCommand(manage, { ...registering, skipHomeserverCheck: true });
+      await world.settle();
+      const { accessToken } = await world.plain.login(localpart, PASSWORD, { device_id: 'NEW' });
+      expect(await world.devices(localpart)).toEqual(['NEW', 'OLD']);
+      await world.plain.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
+      await world.settle();
+      expect(await world.devices(localpart)).toEqual(['OLD']);
+      await syncDevicesCommand(manage, { user: localpart, deletesUnknown: true, json: false });
+      await world.settle();
+      expect(await world.devices(localpart)).toEqual([]);
+    });
 
     test('a matrix-nio client signs in, reads its identity, and signs out', async () => {
       await world.person('nio');
