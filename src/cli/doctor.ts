@@ -11,7 +11,7 @@ import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { type AddressCheckDeps, checkAddresses, checkPublishedKeys } from '#domain/health/address-checks.ts';
 import { askOverHttp } from '#domain/health/ask.ts';
-import { checkDatabase } from '#domain/health/database-checks.ts';
+import { checkDatabase, checkNew } from '#domain/health/database-checks.ts';
 import { type Finding, fail, findingsText, skip } from '#domain/health/finding.ts';
 import { checkHomeserver } from '#domain/health/homeserver-checks.ts';
 import { checkMail, checkProviders } from '#domain/health/peer-checks.ts';
@@ -67,8 +67,11 @@ async function examineDatabase(loaded: LoadedConfig, now: number, version: strin
   const { config } = loaded;
   const { server, migrationServer } = config.database;
   const clusterDirectory = server.kind === 'embedded' ? (server.directory ?? join(config.dataDir, 'db')) : undefined;
-  if (clusterDirectory !== undefined && !existsSync(clusterDirectory))
-    return [skip('database', `not created yet in ${clusterDirectory}; the first start creates it`)];
+  const homeserver = openHomeserver({ config, clock: systemClock, log: NO_LOG, version });
+  if (clusterDirectory !== undefined && !existsSync(clusterDirectory)) {
+    const missing = skip('database', `not created yet in ${clusterDirectory}; the first start creates it`);
+    return [missing, ...(await checkNew({ config, homeserver }))];
+  }
   const closers: (() => Promise<void>)[] = [];
   try {
     const { connection, release } = await reachServer(config);
@@ -93,7 +96,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number, version: strin
     return await checkDatabase({
       config,
       database,
-      homeserver: openHomeserver({ config, clock: systemClock, log: NO_LOG, version }),
+      homeserver,
       cleanUpQueues: sweeps.map(({ name }) => name),
       pending: pending.map(nameOf),
       keyRing,

@@ -10,6 +10,7 @@ import { systemClock } from '#platform/base/clock.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { testConfig } from '#test/support/app.ts';
+import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService } from '#test/support/service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -60,13 +61,14 @@ afterAll(async () => {
 interface Given {
   readonly admins?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly database?: object | undefined;
 }
 
-async function latchkey(words: readonly string[], { admins = [], environment = {} }: Given = {}) {
+async function latchkey(words: readonly string[], { admins = [], environment = {}, database }: Given = {}) {
   const file = join(directory, 'latchkey.yaml');
   const settings = {
     data_dir: join(directory, 'data'),
-    database: { uri: service.connectionString, max_connections: 5 },
+    database: database ?? { uri: service.connectionString, max_connections: 5 },
     http: { public_base: service.issuer },
     secrets: { encryption: 'cd'.repeat(32), keys: testSigningKeys().map(({ key }) => ({ key })) },
     homeserver: {
@@ -135,13 +137,18 @@ test.each([
 
 test('doctor reports the same', async () => {
   homeserver.addUser('admin');
-  const find = async () => {
-    const { out } = await latchkey(['doctor', '--json']);
+  const find = async (database?: object) => {
+    const { out } = await latchkey(['doctor', '--json'], { database });
     const findings: readonly { readonly name: string; readonly status: string; readonly hint?: string }[] =
       JSON.parse(out);
     return findings.filter(({ status, hint = '' }) => status === 'fail' && hint.startsWith('Import first'));
   };
-  expect(await find()).toMatchObject([{ name: 'database', message: expect.stringContaining('the user admin') }]);
+  const found = [{ name: 'database', message: expect.stringContaining('the user admin') }];
+  expect(await find()).toMatchObject(found);
   await insertTestAccount(service.database, { username: 'quin' });
   expect(await find()).toEqual([]);
+  const empty = await createEmptyDatabase();
+  expect(await find({ uri: empty.connectionString })).toMatchObject(found);
+  await empty.drop();
+  expect(await find({}), 'the embedded server, which has no files yet').toMatchObject(found);
 });

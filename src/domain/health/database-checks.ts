@@ -7,7 +7,7 @@ import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addres
 import { listUnusableClients } from '#domain/clients/list-unusable-clients.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { isImportIncomplete } from '#domain/import/incomplete-import.ts';
-import { findUnimportedUser } from '#domain/import/unimported-users.ts';
+import { findUnimportedUser, findUserAtHomeserver } from '#domain/import/unimported-users.ts';
 import { findStateProblem } from '#domain/keys/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
@@ -22,6 +22,8 @@ import { isProtectedAddress } from '#protocol/oidc/provider-metadata.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const OLDEST_VERSION = 15;
+/** Pending in an empty database. */
+const BASELINE = '0001-baseline';
 const MAX_COUNTED = 10_000;
 const OVERDUE_MS = 5 * 60_000;
 /** Time after which a silent process counts as dead. */
@@ -61,7 +63,7 @@ export async function checkDatabase(
   const settings = await readServerSettings(deps.database);
   const about = [checkServer(deps, settings), ...(await checkEmbedded(deps, settings))];
   // Queries of this version need its migrations.
-  if (deps.pending.length > 0) return about;
+  if (deps.pending.length > 0) return deps.pending.includes(BASELINE) ? [...about, ...(await checkNew(deps))] : about;
   return [
     ...about,
     ...(await checkImport(deps)),
@@ -83,12 +85,23 @@ async function checkImport({ config, database, homeserver }: DatabaseCheckDeps):
     const message = 'an import is incomplete, so the service does not start on this database';
     return [fail('database', message, 'Run latchkey import migrate again, or with --dry-run to abandon the import')];
   }
-  const unimported = await findUnimportedUser({ database, homeserver }, config.policy.data.adminUsers);
-  if (unimported === undefined) return [];
+  return unimported(await findUnimportedUser({ database, homeserver }, config.policy.data.adminUsers));
+}
+
+/** Checks whether an import is missing in a database that is empty or does not exist yet. */
+export async function checkNew({
+  config,
+  homeserver,
+}: Pick<DatabaseCheckDeps, 'homeserver'> & { readonly config: Pick<Config, 'policy'> }): Promise<readonly Finding[]> {
+  return unimported(await findUserAtHomeserver(homeserver, config.policy.data.adminUsers));
+}
+
+function unimported(name: string | undefined): readonly Finding[] {
+  if (name === undefined) return [];
   return [
     fail(
       'database',
-      `the homeserver has the user ${unimported}, but the database has no accounts`,
+      `the homeserver has the user ${name}, but the database has no accounts`,
       'Import first, with latchkey import mas or latchkey import migrate. To start without these users, run latchkey serve --fresh once',
     ),
   ];

@@ -43,6 +43,15 @@ export async function findUnimportedUser(
 ): Promise<string | undefined> {
   if (!homeserver.isConnected) return undefined;
   if ((await database.first(findUse, {}))?.is_used === true) return undefined;
+  return await findUserAtHomeserver(homeserver, names);
+}
+
+/** The same for a database that is known to be new. */
+export async function findUserAtHomeserver(
+  homeserver: UnimportedDeps['homeserver'],
+  names: readonly string[],
+): Promise<string | undefined> {
+  if (!homeserver.isConnected) return undefined;
   const giveUpAt = performance.now() + TOTAL_MS;
   for (const name of [...new Set([...names.slice(0, MAX_NAMES), COMMON_NAME])]) {
     const known = await homeserver.queryUser(name, { kind: 'page' });
