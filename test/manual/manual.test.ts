@@ -16,6 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { BUNDLED_PAGE_TEMPLATE } from '#config/page-template.ts';
 import { CHECKS } from '#domain/health/finding.ts';
+import { MAS_METRICS, MISSING_MAS_METRICS } from '#vocabulary/mas-metrics.ts';
 import { parseRequestLine, REQUEST_LINE } from '../support/log-expression.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { allPages, type Page, readPage } from './pages.ts';
@@ -110,6 +111,12 @@ function loaded(yaml: string) {
   }
 }
 
+const ATTRIBUTES_OF_MAS = [
+  ...['http.request.method', 'http.response.status_class', 'http.response.status_code', 'job.queue.name'],
+  ...['mas.listener.name', 'network.protocol.name', 'network.protocol.version', 'peer.service', 'service.name'],
+  ...['service.version', 'url.scheme'],
+];
+
 test('the manual shows the bundled page template unchanged', () => {
   expect(readPage('docs/guides/appearance.md').blocks('html')).toEqual([BUNDLED_PAGE_TEMPLATE]);
 });
@@ -139,6 +146,8 @@ describe('names in the manual', () => {
     expect(named.length).toBeGreaterThan(50);
     // This page is generated from the keys of another program.
     const ofMas = /^docs\/reference\/mas-configuration\.md: /;
+    const instruments = [...Object.values(MAS_METRICS).map(({ name }) => name), ...MISSING_MAS_METRICS];
+    for (const name of [...instruments, ...ATTRIBUTES_OF_MAS]) known.add(name);
     expect(named.filter((one) => !ofMas.test(one) && !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
   });
 
