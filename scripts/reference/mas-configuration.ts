@@ -13,6 +13,15 @@ const KEPT = [
   ['`passwords.minimum_length`', '8 characters for new passwords. MAS has no minimum'],
   ['`database.acquire_timeout`', '5 seconds, then the response is 503'],
   ['`rate_limiting`', 'limits that MAS does not have, for example for GraphQL and client registration'],
+  [
+    '`oauth.introspection_callers`',
+    '`static`: only configured clients and the homeserver see the tokens of other clients. MAS: `confidential`, every ' +
+      'client with a secret',
+  ],
+  [
+    '`compat.logout_all`',
+    '`all`: also ends OAuth sessions with access to the homeserver. MAS: `compat_only`, and only if the client asks for it',
+  ],
   ['ID tokens', 'each key has one algorithm: RS256 for RSA keys. MAS signs with all six algorithms of an RSA key'],
   ['`X-Forwarded-For`', 'only from `http.trusted_proxies`. MAS reads it from every peer'],
   ['`database.password_file`', 'one final line break is removed. MAS removes all surrounding white space'],
