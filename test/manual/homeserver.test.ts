@@ -72,7 +72,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
       const password = join(directory, 'password.txt');
       writeFileSync(password, 'correct horse battery staple\n', { mode: 0o600 });
       const commands = page.blocks('sh').flatMap((block) => block.match(/^latchkey .*$/gm) ?? []);
-      expect(commands).toHaveLength(13);
+      expect(commands).toHaveLength(14);
       const isBack = async () => {
         await notifyHomeserver(service.core);
         return homeserver.user('amira')?.isDeactivated === false;
