@@ -75,7 +75,13 @@ describe('redirect URIs', () => {
 
   test('a native application may only register a private scheme of its own website (S-04)', async () => {
     const native = { application_type: 'native' };
-    for (const uri of ['com.example:/cb', 'example:/cb', 'example.app.evil:x', 'example.app://evil.example/cb']) {
+    for (const uri of [
+      'com.example:/cb',
+      'example:/cb',
+      'example.app.evil:x',
+      'example.evil://app.example/cb',
+      'example.application:///cb',
+    ]) {
       await expectRefused({ ...native, redirect_uris: [uri] }, 'invalid_redirect_uri');
     }
     expect((await register({ ...native, redirect_uris: ['example.app:/cb', 'http://127.0.0.1/cb'] })).status).toBe(201);
