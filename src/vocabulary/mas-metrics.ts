@@ -137,10 +137,3 @@ export const MAS_METRICS = {
     isTextOnly: true,
   },
 } as const satisfies { readonly [Name in keyof typeof METRICS]?: MetricRename } satisfies MetricRenames;
-
-/** Instruments of MAS for which Latchkey has no measurement. */
-export const MISSING_MAS_METRICS = [
-  'db.connections.max',
-  'db.client.connections.create_time',
-  'mas.activity_tracker.messages',
-];
