@@ -1360,6 +1360,7 @@ test('without any source, the defaults match the manual', () => {
           resources: DEFAULT_RESOURCES.map((name) => ({ name })),
           binds: [{ host: 'localhost', port: 8080 }],
           prefix: undefined,
+          cleartextHttp2: false,
         },
       ],
       listenVariables: {},

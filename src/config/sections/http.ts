@@ -354,6 +354,7 @@ function defaultListener(bind: DefaultBind): ListenerOptions {
     resources: DEFAULT_RESOURCES.map((name) => ({ name })),
     binds: [{ host: bind.host, port: bind.port ?? DEFAULT_PORT }],
     prefix: undefined,
+    cleartextHttp2: false,
   };
 }
 
