@@ -25,6 +25,9 @@ const COLUMN_HEADER = { role: 'columnheader' } as const;
 const ROW_HEADER = { role: 'rowheader' } as const;
 const CELL = { role: 'cell' } as const;
 
+/** From so many columns beside the first on, times have no room for a line each. */
+const DENSE_COLUMNS = 6;
+
 /** A list as a table, and as cards on a narrow screen. The first column identifies the row. */
 export function DataTable<Row extends { readonly id: string }>({
   label,
@@ -44,7 +47,12 @@ export function DataTable<Row extends { readonly id: string }>({
   const { t } = useTexts();
   const areAllSelected = selection !== undefined && rows.every(({ id }) => selection.ids.has(id));
   return (
-    <table class="data" {...TABLE} aria-label={label} aria-busy={isLoading}>
+    <table
+      class={others.length < DENSE_COLUMNS ? 'data' : 'data data-dense'}
+      {...TABLE}
+      aria-label={label}
+      aria-busy={isLoading}
+    >
       <thead {...ROWS}>
         <tr {...ROW}>
           {selection !== undefined && (
