@@ -52,7 +52,7 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   const policyData = await idOf(admin.post('policy-data', { data: {} }));
   await admin.get('statistics/overview');
   await admin.get('statistics/series?metric=sign_ins');
-  await admin.post('policy-data/validate', {
+  await admin.post('policy-data/draft/validate', {
     data: { admin_users: ['nobody'], admin_clients: ['01JD3Q5Z8W2N4K6M7P9R0S1T4X'] },
   });
   await admin.get('policy-data');

@@ -109,7 +109,7 @@ describe('concurrent changes', () => {
 
 describe('validation', () => {
   const validate = async (data: unknown, as = admin) => {
-    const { status, body } = await as.post('policy-data/validate', { data });
+    const { status, body } = await as.post('policy-data/draft/validate', { data });
     return { status, result: body.data };
   };
 

@@ -177,7 +177,7 @@ export const policyDataOperations: readonly Operation[] = [
   {
     id: 'validatePolicyData',
     method: 'POST',
-    path: `${POLICY_DATA.path}/validate`,
+    path: `${POLICY_DATA.path}/draft/validate`,
     tag: POLICY_DATA.type,
     summary: 'Validates policy data without storing it',
     description:

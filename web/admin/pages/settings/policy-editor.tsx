@@ -103,7 +103,7 @@ export function PolicyEditor({
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return reject(0, t('admin.policy.error.object'));
     }
-    const response = await send(() => client.post<PolicyValidation>('policy-data/validate', { data: value }));
+    const response = await send(() => client.post<PolicyValidation>('policy-data/draft/validate', { data: value }));
     if (!response.ok) return;
     const { problem: found, warnings } = response.data.data;
     if (found !== null) {
