@@ -1,18 +1,12 @@
 /** Accounts, passwords and email addresses after an import from Matrix Authentication Service. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { Migration } from './migration.test-support.ts';
 import { BCRYPT, H1, newUuid, PASSWORD, PBKDF2, PEPPERED, USERS, ulid } from './vectors.test-support.ts';
 
-let migration: Migration;
+const migration = await sharedByTests(Migration.create());
 
-beforeAll(async () => {
-  process.setMaxListeners(100);
-  migration = await Migration.create();
-});
-afterAll(async () => {
-  await migration.stop();
-});
 beforeEach(async () => {
   await migration.restart();
 });

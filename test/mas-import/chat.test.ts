@@ -1,10 +1,13 @@
 /** Sessions of chat clients and personal tokens after an import from Matrix Authentication Service. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { type MigratedService, Migration } from './migration.test-support.ts';
 import {
   API,
+  ago,
+  ahead,
   C2,
   device,
   ENCRYPTED_SECRET,
@@ -27,15 +30,8 @@ import {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-let migration: Migration;
+const migration = await sharedByTests(Migration.create());
 
-beforeAll(async () => {
-  process.setMaxListeners(100);
-  migration = await Migration.create();
-});
-afterAll(async () => {
-  await migration.stop();
-});
 beforeEach(async () => {
   await migration.restart();
   await add('users', { user_id: USERS.caro, username: 'caro' });
@@ -44,8 +40,6 @@ beforeEach(async () => {
 const add = async (table: string, row: Readonly<Record<string, unknown>>) => await migration.mas.add(table, row);
 const stored = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
   await sql<Row>(migration.target.database, text, [...values]);
-const ago = (ms: number): Date => new Date(Date.now() - ms);
-const ahead = (ms: number): Date => new Date(Date.now() + ms);
 
 async function addSession(deviceId: string | null, row: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const id = newUuid();

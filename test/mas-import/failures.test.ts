@@ -1,22 +1,16 @@
 /** Imports from Matrix Authentication Service that cannot complete, and what they leave. */
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import { dumpSchema } from '#test/support/schema-dump.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { Migration, ROOT } from './migration.test-support.ts';
 import { C1, device, newUuid, T1, T2, USERS, ulid } from './vectors.test-support.ts';
 
-let migration: Migration;
+const migration = await sharedByTests(Migration.create());
 
-beforeAll(async () => {
-  process.setMaxListeners(100);
-  migration = await Migration.create();
-});
-afterAll(async () => {
-  await migration.stop();
-});
 beforeEach(async () => {
   await migration.restart();
   await add('users', { user_id: USERS.alice, username: 'alice' });

@@ -46,6 +46,8 @@ export class Migration {
   }
 
   static async create(): Promise<Migration> {
+    // Each service of a file listens for signals.
+    process.setMaxListeners(100);
     return new Migration(await createMasDatabase(), await createTestDatabase());
   }
 

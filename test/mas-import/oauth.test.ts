@@ -1,15 +1,18 @@
 /** OAuth clients, their sessions and tokens after an import from Matrix Authentication Service. */
 
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { assertionFields } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { type MigratedService, Migration, ROOT } from './migration.test-support.ts';
 import {
   API,
+  ago,
+  ahead,
   C1,
   C2,
   C3,
@@ -37,15 +40,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 
-let migration: Migration;
+const migration = await sharedByTests(Migration.create());
 
-beforeAll(async () => {
-  process.setMaxListeners(100);
-  migration = await Migration.create();
-});
-afterAll(async () => {
-  await migration.stop();
-});
 beforeEach(async () => {
   await migration.restart();
   await add('users', { user_id: USERS.alice, username: 'alice' });
@@ -54,8 +50,6 @@ beforeEach(async () => {
 const add = async (table: string, row: Readonly<Record<string, unknown>>) => await migration.mas.add(table, row);
 const stored = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
   await sql<Row>(migration.target.database, text, [...values]);
-const ago = (ms: number): Date => new Date(Date.now() - ms);
-const ahead = (ms: number): Date => new Date(Date.now() + ms);
 
 const PUBLIC = {
   oauth2_client_id: C1,

@@ -1,6 +1,6 @@
 /** Browser sessions, identities at providers, jobs and the rest after an import from Matrix Authentication Service. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -11,7 +11,7 @@ import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-
 import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import { HOMESERVER_SECRET, type MigratedService, Migration } from './migration.test-support.ts';
-import { C2, ENCRYPTED_SECRET, H1, newUuid, USERS, ulid } from './vectors.test-support.ts';
+import { ago, C2, ENCRYPTED_SECRET, H1, newUuid, USERS, ulid } from './vectors.test-support.ts';
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
@@ -21,15 +21,8 @@ const COOKIE = 'oKGio6SlpqeoqaqrjfaRMLZXZBRSp5Z8hUZpWVEb74LFPUnDu301Z8TArXPwt7pE
 const peer = await sharedByTests(startUpstreamPeer());
 const homeserver = await sharedByTests(startStandInHomeserver(HOMESERVER_SECRET, 'old.example'));
 
-let migration: Migration;
+const migration = await sharedByTests(Migration.create());
 
-beforeAll(async () => {
-  process.setMaxListeners(100);
-  migration = await Migration.create();
-});
-afterAll(async () => {
-  await migration.stop();
-});
 beforeEach(async () => {
   await migration.restart();
   await add('users', { user_id: USERS.alice, username: 'alice' });
@@ -38,7 +31,6 @@ beforeEach(async () => {
 const add = async (table: string, row: Readonly<Record<string, unknown>>) => await migration.mas.add(table, row);
 const stored = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
   await sql<Row>(migration.target.database, text, [...values]);
-const ago = (ms: number): Date => new Date(Date.now() - ms);
 
 /** Opens the account page. @returns whether the browser is signed in */
 async function isSignedIn(migrated: MigratedService, value: string, browser = migrated.browser()): Promise<boolean> {

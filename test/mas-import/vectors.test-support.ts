@@ -58,3 +58,11 @@ export function newUuid(): string {
   drawn += 1;
   return `01917e01-0000-0000-0000-${drawn.toString(16).padStart(12, '0')}`;
 }
+
+export function ago(ms: number): Date {
+  return new Date(Date.now() - ms);
+}
+
+export function ahead(ms: number): Date {
+  return new Date(Date.now() + ms);
+}
