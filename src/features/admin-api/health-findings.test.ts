@@ -1,5 +1,6 @@
 /** What administrators see of the checks of `latchkey doctor` (administration 7). */
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
@@ -8,14 +9,22 @@ import { CLIENT, startAdministeredService } from './administered-service.test-su
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 
-interface Shown {
-  readonly code: string;
-  readonly subject: string | null;
-  readonly severity: string;
-  readonly message: string;
-  readonly remedy: string | null;
-  readonly documentation: string;
-}
+const RESPONSE = z.object({
+  data: z.object({
+    checked_at: z.string(),
+    findings: z.array(
+      z.object({
+        code: z.string(),
+        subject: z.string().nullable(),
+        severity: z.string(),
+        message: z.string(),
+        remedy: z.string().nullable(),
+        documentation: z.string(),
+      }),
+    ),
+  }),
+});
+type ListedFinding = z.infer<typeof RESPONSE>['data']['findings'][number];
 
 const peer = await sharedByTests(startUpstreamPeer());
 const administered = await sharedByTests(
@@ -34,15 +43,12 @@ const administered = await sharedByTests(
   }),
 );
 
-async function findings(): Promise<{ readonly at: string; readonly found: readonly Shown[] }> {
+async function findings(): Promise<{ readonly at: string; readonly found: readonly ListedFinding[] }> {
   const admin = await administered.adminOf(CLIENT);
   const response = await admin.get('health-findings');
   expect(response.status).toBe(200);
-  const { checked_at, findings: found } = response.body.data as unknown as {
-    readonly checked_at: string;
-    readonly findings: readonly Shown[];
-  };
-  return { at: checked_at, found };
+  const { checked_at: at, findings: found } = RESPONSE.parse(response.body).data;
+  return { at, found };
 }
 
 const homeserverRequests = () => administered.homeserver.requests.length;
