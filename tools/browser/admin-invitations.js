@@ -41,6 +41,7 @@ async function inviteOne(how) {
     await page.reload();
     await page.getByText('Used up').waitFor();
     await page.getByRole('link', { name: 'lotte' }).click();
+    await page.getByRole('heading', { level: 1, name: 'lotte' }).waitFor();
     await page.getByText(GUEST).waitFor();
     await page.getByText('deck').waitFor();
   });

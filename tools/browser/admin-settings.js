@@ -30,6 +30,7 @@ async function readSettings(how) {
     await page.getByText('docs/reference/configuration.md#http').first().waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: /http\.public_base/ }).click();
+    await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'http.public_base');
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('Show', { exact: true }).selectOption('changed');
@@ -83,12 +84,17 @@ async function editPolicy(how) {
     await rows(page).nth(1).getByRole('button', { name: /View/ }).click();
     await page.getByRole('dialog').getByText('spam.example').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore in the editor' }).click();
-    assert.match(await editor.inputValue(), /spam\.example/);
+    await untilText(page, 'spam.example');
     await check.click();
     await page.getByRole('button', { name: 'Save and apply' }).click();
     await rows(page).nth(2).waitFor();
-    assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'the draft is gone');
+    await page.waitForFunction(() => sessionStorage.length === 0);
   });
+}
+
+/** Waits until the editor contains a text: it may be put there after the next frame. */
+async function untilText(page, text) {
+  await page.waitForFunction((part) => document.querySelector('textarea')?.value.includes(part), text);
 }
 
 async function conflict(how) {
@@ -110,7 +116,7 @@ async function conflict(how) {
       await page.reload();
       await notice.waitFor();
       await notice.getByRole('button', { name: 'Keep my text' }).click();
-      assert.match(await mine.inputValue(), /mine\.example/);
+      await untilText(page, 'mine.example');
       await page.getByRole('button', { name: 'Check and compare' }).click();
       await page.locator('del').filter({ hasText: 'theirs.example' }).waitFor();
       await page.getByRole('button', { name: 'Save and apply' }).click();
@@ -131,9 +137,9 @@ async function loseNetwork(how) {
     await context.setOffline(false);
     await page.reload();
     await editor.waitFor();
-    assert.match(await editor.inputValue(), /kept\.example/);
+    await untilText(page, 'kept.example');
     await page.getByRole('button', { name: 'Discard changes' }).click();
-    assert.match(await editor.inputValue(), /mine\.example/);
+    await untilText(page, 'mine.example');
   });
 }
 
