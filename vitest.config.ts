@@ -10,7 +10,7 @@ const ALONE = [
   'test/attacks/{banned-requesters,bounds,connections,device-grant,enumeration,exhaustion}.test.ts',
   'test/attacks/{output-injection,process-limits,random-client-ids,slow-connections,work}.test.ts',
   'test/account-api/limits.test.ts',
-  'test/homeserver/{device-races,device-syncs,import-from-synapse,real-synapse}.test.ts',
+  'test/homeserver/{device-races,device-syncs,import-from-mas,import-from-synapse,real-synapse}.test.ts',
   'test/interop/browser-headers.test.ts',
   'test/journeys/*key-rotation.test.ts',
   'test/plans/*.test.ts',

@@ -11,12 +11,20 @@ import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-
 import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import { HOMESERVER_SECRET, type MigratedService, Migration } from './migration.test-support.ts';
-import { ago, C2, ENCRYPTED_SECRET, H1, newUuid, USERS, ulid } from './vectors.test-support.ts';
+import {
+  ago,
+  BROWSER_SESSION,
+  C2,
+  COOKIE,
+  ENCRYPTED_SECRET,
+  H1,
+  newUuid,
+  USERS,
+  ulid,
+} from './vectors.test-support.ts';
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
-const BROWSER_SESSION = '01917e00-0000-0000-0000-0000178065c0';
-const COOKIE = 'oKGio6SlpqeoqaqrjfaRMLZXZBRSp5Z8hUZpWVEb74LFPUnDu301Z8TArXPwt7pEuUb3tof9HJn%2F918yX0ZIh0v0ek4%3D';
 
 const peer = await sharedByTests(startUpstreamPeer());
 const homeserver = await sharedByTests(startStandInHomeserver(HOMESERVER_SECRET, 'old.example'));

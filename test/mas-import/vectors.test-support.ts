@@ -49,6 +49,11 @@ export const T20 = 'mpt_ZuSEMWGPizfCNw8boGBnLl6iipvSZx_0ciHHl';
 export const SYNAPSE_TOKEN = 'syt_Y2Fybw_AbCdEfGhIjKlMnOpQrSt_0aB1cD';
 export const MACAROON = 'MDAxOWxvY2F0aW9uIGV4YW1wbGUub3JnCjAwMTNpZGVudGlmaWVyIGtleQo';
 
+/** The ID of a browser session, and the cookie of MAS for it. */
+export const BROWSER_SESSION = '01917e00-0000-0000-0000-0000178065c0';
+export const COOKIE =
+  'oKGio6SlpqeoqaqrjfaRMLZXZBRSp5Z8hUZpWVEb74LFPUnDu301Z8TArXPwt7pEuUb3tof9HJn%2F918yX0ZIh0v0ek4%3D';
+
 export const API = 'urn:matrix:org.matrix.msc2967.client:api:*';
 export const device = (id: string): string => `urn:matrix:org.matrix.msc2967.client:device:${id}`;
 
