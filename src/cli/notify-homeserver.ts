@@ -2,6 +2,7 @@ import { queueDeviceSync } from '#domain/homeserver/device-sync-jobs.ts';
 import { queueForEverybody } from '#domain/homeserver/queue-for-everybody.ts';
 import { allowDeletingUnknownDevices } from '#domain/homeserver/unknown-devices.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { UserId } from '#vocabulary/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { accountAction, operatorChange } from './operator-change.ts';
 
@@ -33,20 +34,26 @@ export async function syncDevicesCommand(deps: ManageDeps, options: SyncDevicesO
   requireHomeserver(deps);
   const { deletesUnknown } = options;
   if (options.user === undefined) {
-    if (deletesUnknown) await allowDeletingUnknownDevices(deps.database, undefined);
+    if (deletesUnknown) await allowDeletion(deps, undefined);
     return report(deps, options, await queueForEverybody(deps, 'device-sync', false));
   }
   const user = await findManagedUser(deps, options.user);
-  if (deletesUnknown) {
-    const action = accountAction('sync-devices', user.id, ['keeps_unknown_devices']);
-    await operatorChange(
-      deps,
-      (allowed: number) => (allowed > 0 ? action : undefined),
-      (transaction) => allowDeletingUnknownDevices(transaction, user.id),
-    );
-  }
+  if (deletesUnknown) await allowDeletion(deps, user.id);
   await queueDeviceSync(deps.database, deps.homeserver, { userId: user.id, now: deps.clock.now() });
   report(deps, options, { users: 1, seconds: 1 });
+}
+
+/** @param userId undefined: of all users, which is one event */
+async function allowDeletion(deps: ManageDeps, userId: UserId | undefined): Promise<void> {
+  const changed = ['keeps_unknown_devices'];
+  const operation = 'sync-devices';
+  const action =
+    userId === undefined ? { operation, target: undefined, changed } : accountAction(operation, userId, changed);
+  await operatorChange(
+    deps,
+    (allowed: number) => (allowed > 0 ? action : undefined),
+    (transaction) => allowDeletingUnknownDevices(transaction, userId),
+  );
 }
 
 function requireHomeserver({ homeserver }: ManageDeps): void {

@@ -199,6 +199,14 @@ test('a name that the homeserver reported as available is synced as usual', asyn
   expect(devicesOf('kian')).toEqual([]);
 });
 
+async function eventsOfSync(): Promise<object[]> {
+  return await sql(
+    service.database,
+    `select u.username, e.detail from audit_events e left join users u on u.id = e.user_id
+      where e.detail ->> 'operation' = 'sync-devices' order by e.created_at`,
+  );
+}
+
 test('manage sync-devices keeps the devices, and deletes them with --delete-unknown, now and later', async () => {
   await registerLater('lena');
   await registerLater('mona');
@@ -215,10 +223,12 @@ test('manage sync-devices keeps the devices, and deletes them with --delete-unkn
   homeserver.user('lena')?.devices.set('STRAY', undefined);
   await signInAndOut('lena');
   expect(devicesOf('lena')).toEqual([]);
-  const events = await sql(service.database, `select from audit_events where detail ->> 'operation' = 'sync-devices'`);
-  expect(events).toHaveLength(1);
-  await sync(undefined, true);
+  const changed = { changed: ['keeps_unknown_devices'] };
+  const ofOne = { username: 'lena', detail: { target_type: 'user', ...changed } };
+  expect(await eventsOfSync()).toMatchObject([ofOne]);
+  for (const _ of ['allows', 'changes nothing']) await sync(undefined, true);
   expect(devicesOf('mona')).toEqual([]);
+  expect(await eventsOfSync()).toMatchObject([ofOne, { username: null, detail: { actor: 'operator', ...changed } }]);
 });
 
 test('manage register-user says import first for a user of the homeserver, and creates the account on demand', async () => {
