@@ -7,6 +7,7 @@ import { useClient } from '../../api/context.ts';
 import type { List, Resource, Session } from '../../api/documents.ts';
 import { findUserId } from '../../api/find-user.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
+import { browserName } from '../../components/browser-name.ts';
 import { BulkBar, useSelection } from '../../components/bulk-bar.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -163,7 +164,7 @@ function SessionTable({
     },
     browsers: {
       title: t('admin.sessions.user_agent'),
-      cell: ({ attributes }) => <bdi>{attributes.user_agent ?? '–'}</bdi>,
+      cell: ({ attributes: { user_agent: header } }) => <bdi>{header == null ? '–' : browserName(header)}</bdi>,
     },
     chat: {
       title: t('admin.sessions.device'),

@@ -5,6 +5,7 @@ import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
 import type { Client, List, Resource, Session, Single } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
+import { browserName } from '../../components/browser-name.ts';
 import { BulkBar, useSelection } from '../../components/bulk-bar.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -98,7 +99,8 @@ function Sessions({
         isLoading={isLoading}
         selection={{
           ...selection,
-          nameOf: ({ attributes: { created_at, user_agent } }) => user_agent ?? created_at,
+          nameOf: ({ attributes: { created_at, user_agent } }) =>
+            user_agent === null ? created_at : browserName(user_agent),
         }}
         columns={columns}
       />
@@ -130,7 +132,8 @@ function Sessions({
 function SessionName({ kind, session }: { kind: Kind; session: Session }): VNode {
   const { t } = useTexts();
   const { client_id, device_id, human_name, user_agent } = session;
-  const name = human_name ?? (kind === 'oauth2' ? undefined : user_agent) ?? device_id ?? undefined;
+  const browser = kind === 'oauth2' || user_agent === null ? undefined : browserName(user_agent);
+  const name = human_name ?? browser ?? device_id ?? undefined;
   return (
     <span class="session-name">
       {client_id !== undefined && <ClientName id={client_id} />}
