@@ -8,6 +8,7 @@ import { startPages } from '#test/support/page-service.ts';
 import { openEstimator } from '#test/support/registering.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
+import { operationText } from '../../web/admin/pages/audit/kinds.ts';
 import type { ManageDeps } from './accounts.ts';
 import { demoteAdminCommand, promoteAdminCommand } from './admins.ts';
 import { deleteClientCommand } from './delete-client.ts';
@@ -74,6 +75,7 @@ test.each<[string, string[] | null, () => Promise<void>]>([
   async (operation, changed, run) => {
     await run();
     expect(await actions()).toEqual([{ operation, target: user, user: toUuid(user), changed }]);
+    expect(operationText(operation), 'the admin area has a text for it').toBeDefined();
   },
 );
 
