@@ -15,17 +15,19 @@ export interface NamedAuditEvent extends ListedAuditEvent {
 /** Types of targets with names, besides accounts. */
 const CLIENT = 'oauth2-client';
 const GROUP = 'group';
+const PROVIDER = 'upstream-oauth-provider';
 
-/** Finds the names of clients and groups with one statement; with none if the events name none. */
+/** Finds the names of clients, groups and providers with one statement; with none if the events name none. */
 export async function withNames(
   queryable: Queryable,
   events: readonly ListedAuditEvent[],
 ): Promise<readonly NamedAuditEvent[]> {
   const clients = idsOf(events.flatMap(({ clientId, target }) => [clientId, target?.type === CLIENT && target.id]));
   const groups = idsOf(events.map(({ target }) => target?.type === GROUP && target.id));
+  const providers = idsOf(events.map(({ target }) => target?.type === PROVIDER && target.id));
   const names = new Map<string, string>();
-  if (clients.length + groups.length > 0) {
-    for (const { id, name } of await queryable.rows(findNames, { clients, groups })) {
+  if (clients.length + groups.length + providers.length > 0) {
+    for (const { id, name } of await queryable.rows(findNames, { clients, groups, providers })) {
       if (name !== null) names.set(id, name);
     }
   }
@@ -49,10 +51,12 @@ function idsOf(texts: readonly (string | false | undefined)[]): readonly string[
 
 const findNames = statement<
   { id: string; name: string | null },
-  { readonly clients: readonly string[]; readonly groups: readonly string[] }
+  { readonly clients: readonly string[]; readonly groups: readonly string[]; readonly providers: readonly string[] }
 >(
   'names-in-audit-events',
   `select c.id, ${shownTextSql('c', 'client_name')} as name from oauth2_clients c where c.id = any (:clients::uuid[])
    union all
-   select g.id, g.name from user_groups g where g.id = any (:groups::uuid[])`,
+   select g.id, g.name from user_groups g where g.id = any (:groups::uuid[])
+   union all
+   select p.id, coalesce(p.human_name, p.issuer) from upstream_providers p where p.id = any (:providers::uuid[])`,
 );

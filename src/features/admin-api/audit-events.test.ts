@@ -304,6 +304,16 @@ test('shows the current names of clients and groups, and none of deleted ones', 
      values ($1::uuid, 'consent_given', $2::uuid, $3::uuid, '{}', now())`,
     [toUuid(newId(administered.clock.now())), user.uuid, toUuid(parseId(client) ?? expect.fail())],
   );
+  const provider = newId(administered.clock.now());
+  await sql(
+    administered.service.database,
+    `with provider as (insert into upstream_providers (id, issuer, human_name, client_id, ui_order, created_at)
+       values ($1::uuid, 'https://harbor.example', 'Harbor Office', 'latchkey', 9, now()) returning id)
+     insert into audit_events (id, kind, detail, created_at)
+     select $2::uuid, 'admin_action', jsonb_build_object('actor', 'operator', 'operation', 'checkUpstreamOAuthProvider',
+              'target_type', 'upstream-oauth-provider', 'target', $3::text), now() from provider`,
+    [toUuid(provider), toUuid(newId(administered.clock.now())), provider],
+  );
   const targets = async (id: string) =>
     (await attributesOf('filter[kind]=admin_action&page[first]=20'))
       .map(({ target }) => Object(target))
@@ -313,6 +323,7 @@ test('shows the current names of clients and groups, and none of deleted ones', 
   expect(consent).toMatchObject({ client_id: client, client_name: 'Harbor' });
   expect(await targets(client)).toEqual(['Harbor', 'Harbor']);
   expect(await targets(group)).toEqual(['sailors', 'sailors']);
+  expect(await targets(provider)).toEqual(['Harbor Office']);
   const [event] = (await list(`filter[kind]=consent_given&filter[client]=${client}`)).data ?? [];
   expect((await admin.get(`audit-events/${event?.id}`)).body.data?.attributes).toEqual(consent);
   await admin.delete(`oauth2-clients/${client}`);

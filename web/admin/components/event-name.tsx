@@ -17,6 +17,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'oauth2-client': 'applications',
   group: 'groups',
   'user-registration-token': 'invitations',
+  'upstream-oauth-provider': 'providers',
 };
 
 /** The record that an event is about: its name with a link, its ID if it was deleted, or its type if it has no name. */

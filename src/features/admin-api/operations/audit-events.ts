@@ -58,7 +58,7 @@ export const AUDIT_EVENT: Resource<NamedAuditEvent> = {
         name: z
           .string()
           .nullable()
-          .describe('Current name of the account, client or group; null: none, or it no longer exists.'),
+          .describe('Current name of the account, client, group or provider; null: none, or it no longer exists.'),
       })
       .nullable()
       .describe('Record that an `admin_action` changed; null: others.'),
