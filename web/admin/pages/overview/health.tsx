@@ -89,7 +89,7 @@ function Problem({
         {page === undefined ? t(TITLES[code]) : <a href={root + page}>{t(TITLES[code])}</a>}
       </h3>
       <p lang="en" dir="ltr">
-        {message}
+        {sentence(message)}
       </p>
       {remedy !== null && (
         <p lang="en" dir="ltr">
@@ -101,4 +101,9 @@ function Problem({
       </p>
     </li>
   );
+}
+
+/** Messages start in lower case, as in a terminal, or with the name of a setting. */
+function sentence(message: string): string {
+  return message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
 }
