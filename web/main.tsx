@@ -6,6 +6,7 @@
 import './styles/account.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { closeLanguageMenu } from './components/language-menu.ts';
 import { readConfig } from './config.ts';
 import { actionTarget } from './frame/account-action.ts';
 import { keepScrollPositions } from './frame/scroll.ts';
@@ -22,6 +23,7 @@ const target =
 const first = takeStoredPath(config.root) ?? (target === undefined ? undefined : config.root + target);
 if (first !== undefined) history.replaceState(null, '', first);
 keepScrollPositions();
+closeLanguageMenu();
 
 const translations = await loadTranslations(config.catalogue);
 document.body.prepend(skipLink(translations.t('account.skip')));

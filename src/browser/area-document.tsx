@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { AssetFiles, AssetName } from './asset-files.ts';
+import type { AssetName } from './asset-files.ts';
+import type { Browser } from './browser.ts';
+import { LanguageMenu } from './components/language-menu.tsx';
 import type { Translations } from './i18n/translations.ts';
 import { Favicon, renderDocument, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
 import { PAGE_HEADERS } from './pages.ts';
-import type { Urls } from './urls.ts';
 
 /** The files of an application that runs in the browser, below the pages of the service. */
 export interface AreaFiles {
@@ -18,10 +19,12 @@ export interface AreaFiles {
   readonly imports: readonly string[];
   /** Returns the URL path of a file by its published name. */
   readonly publishedPath: (name: string) => string;
+  /** Languages that the area can be shown in. */
+  readonly languages: readonly string[];
 }
 
 export function areaFiles(
-  { assets, site, urls }: { readonly assets: AssetFiles; readonly site: Site; readonly urls: Urls },
+  { assets, languages, site, urls }: Pick<Browser, 'assets' | 'languages' | 'site' | 'urls'>,
   script: AssetName,
 ): AreaFiles {
   return {
@@ -29,6 +32,7 @@ export function areaFiles(
     integrityOf: (name) => assets.find(name)?.integrity,
     imports: assets.importsOf(script),
     publishedPath: (name) => urls.path(`assets/${name}`),
+    languages,
   };
 }
 
@@ -43,6 +47,8 @@ interface AreaDocument {
   readonly frames: readonly string[];
   readonly pageClass: string;
   readonly content: VNode;
+  /** The URL contains a secret that links to other languages would lose. */
+  readonly isInOneLanguage?: boolean;
 }
 
 /**
@@ -51,6 +57,9 @@ interface AreaDocument {
  */
 export function renderAreaDocument(area: AreaDocument): HttpResponse {
   const { content, files, frames, pageClass, translations } = area;
+  // Relative to the path that the script shows at that time.
+  const links = files.languages.map((language) => ({ language, href: `?ui_locales=${language}` }));
+  const hasMenu = links.length > 1 && area.isInOneLanguage !== true;
   return {
     status: 200,
     headers: {
@@ -59,7 +68,15 @@ export function renderAreaDocument(area: AreaDocument): HttpResponse {
       'content-security-policy': contentSecurityPolicy({}, { frames }),
       ...PAGE_HEADERS,
     },
-    body: renderDocument({ site: files.site, translations }, { head: <Head {...area} />, content, pageClass }),
+    body: renderDocument(
+      { site: files.site, translations },
+      {
+        head: <Head {...area} />,
+        content,
+        ...(hasMenu && { footer: <LanguageMenu translations={translations} links={links} /> }),
+        pageClass,
+      },
+    ),
   };
 }
 

@@ -76,10 +76,9 @@ export function ownAssets(
   brand: Brand,
   catalog: TranslationCatalog,
 ): AssetFiles {
-  const hasTexts = Object.keys(templates.translations).length > 0;
   return builtAssets.with([
     ...Object.values(brand).filter((file) => file !== undefined),
-    ...(hasTexts ? areaCatalogs(catalog, builtAssets) : []),
+    ...areaCatalogs(catalog, builtAssets, Object.keys(templates.translations)),
   ]);
 }
 

@@ -10,6 +10,7 @@ import type { AssetPaths } from './asset-files.ts';
 import type { Brand } from './brand.ts';
 import type { CaptchaWidget } from './captcha.ts';
 import { Icon } from './components/icon.tsx';
+import { type LanguageLink, LanguageMenu } from './components/language-menu.tsx';
 import type { Translations } from './i18n/translations.ts';
 
 /** What all pages of the service share: the operator's name, links and the published files. */
@@ -46,11 +47,6 @@ export interface PageFrame {
   readonly captcha?: Pick<CaptchaWidget, 'scriptUrl'> | undefined;
   /** Links to this page in other languages. Only for pages that read `ui_locales`. */
   readonly languageLinks?: readonly LanguageLink[] | undefined;
-}
-
-export interface LanguageLink {
-  readonly language: string;
-  readonly href: string;
 }
 
 const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
@@ -160,34 +156,12 @@ function Footer({ frame }: { frame: PageFrame }): VNode | null {
           {translations.t('footer.terms')}
         </a>
       )}
-      {hasLanguages && (
-        <nav class="languages" aria-label={translations.t('footer.languages')}>
-          {languageLinks.map((link) => (
-            <LanguageName link={link} current={translations.language} />
-          ))}
-        </nav>
-      )}
+      {hasLanguages && <LanguageMenu translations={translations} links={languageLinks} />}
       {site.imprint !== undefined && (
         <p class="imprint" dir="auto">
           {site.imprint}
         </p>
       )}
     </footer>
-  );
-}
-
-function LanguageName({ link, current }: { link: LanguageLink; current: string }): VNode {
-  const name = new Intl.DisplayNames([link.language], { type: 'language' }).of(link.language) ?? link.language;
-  if (link.language === current) {
-    return (
-      <span lang={link.language} aria-current="true">
-        {name}
-      </span>
-    );
-  }
-  return (
-    <a href={link.href} lang={link.language} hreflang={link.language}>
-      {name}
-    </a>
   );
 }

@@ -6,6 +6,7 @@ import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page
 import { textOf } from '#test/support/html-forms.ts';
 import { catalogOf } from '#test/support/samples.ts';
 import { ERROR_CODES } from '#vocabulary/errors.ts';
+import { BUNDLED_LANGUAGES, languageName } from '#vocabulary/languages.ts';
 import en from '../../locales/en.json' with { type: 'json' };
 import { assetPaths } from './asset-files.ts';
 import { Button, LinkButton } from './components/buttons.tsx';
@@ -159,6 +160,32 @@ describe('a page', () => {
     expect(render(<h1>x</h1>, { hasNewPassword: true })).toContain(
       '<script src="/assets/strength.js" data-estimator="/assets/strength-estimator.js" defer></script>',
     );
+  });
+
+  test('has a menu of the languages by their own names, which works without scripts and marks the current one', () => {
+    const page = render(<h1>x</h1>, { translations: catalog.in('fr') });
+    const [menu = ''] = /<nav class="languages" aria-label="Langues">.*<\/nav>/s.exec(page) ?? [];
+    expect(menu).toMatch(/<details><summary>.*Français.*<\/summary>/s);
+    const entries = [
+      ...menu.matchAll(/<a href="([^"]*)" lang="([^"]*)" hreflang="([^"]*)"( aria-current="true")?>([^<]*)</g),
+    ];
+    expect(
+      entries.map(([, href, lang, hreflang, current, name]) => [href, lang, hreflang, current !== undefined, name]),
+    ).toEqual(BUNDLED_LANGUAGES.map((tag) => [`/login?ui_locales=${tag}`, tag, tag, tag === 'fr', languageName(tag)]));
+    expect(languageName('fr')).toBe('Français');
+    // A language of the operator.
+    expect(languageName('cy')).toBe('Cymraeg');
+  });
+
+  test('the menu of languages stays within 5 KiB, and 1 KiB compressed (browser-flows 12.1)', () => {
+    const links = Array.from({ length: 30 }, (_, index) => {
+      const language = BUNDLED_LANGUAGES[index % BUNDLED_LANGUAGES.length] ?? 'en';
+      const action = 'kind=continue_authorization_grant&id=01HZX7T3Q8V3M5N6P7R8S9T0AB';
+      return { language, href: `/login?${action}&ui_locales=${language}` };
+    });
+    const [withMenu, without] = [links, []].map((languageLinks) => Buffer.from(render(<h1>x</h1>, { languageLinks })));
+    expect((withMenu?.length ?? 0) - (without?.length ?? 0)).toBeLessThanOrEqual(5 * 1024);
+    expect(gzipSync(withMenu ?? '').length - gzipSync(without ?? '').length).toBeLessThanOrEqual(1024);
   });
 
   test('has no footer without content for it', () => {

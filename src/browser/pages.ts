@@ -3,9 +3,10 @@ import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { CaptchaWidget } from './captcha.ts';
+import type { LanguageLink } from './components/language-menu.tsx';
 import { matchLanguages, negotiateLanguage, ownLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
-import { type LanguageLink, renderPage, type Site } from './layout.tsx';
+import { renderPage, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
 
 /** The language that the user chose. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import { ASSET_NAMES } from './asset-manifest.ts';
 import { load, problemsOf } from './fixture.test-support.ts';
 
 const YAML = 'assets:\n  path: build\ntemplates:\n  assets_manifest: build/.vite/manifest.json\n';
 const NAMES = [
   ...ASSET_NAMES,
-  ...['en', 'de', 'fr', 'es', 'ar'].flatMap((language) => [`account-${language}.json`, `admin-${language}.json`]),
+  ...BUNDLED_LANGUAGES.flatMap((language) => [`account-${language}.json`, `admin-${language}.json`]),
 ];
 
 /** A manifest as Vite writes it, with the files that it names. */
@@ -33,7 +34,7 @@ test.each([
     { 'src/pages.css': { file: 'deep/pages.css' } },
     'refers to "deep/pages.css", which is not a file name without a directory',
   ],
-  [{ 'src/pages.css': undefined, 'src/account-ar.json': undefined }, 'lacks pages.css, account-ar.json'],
+  [{ 'src/pages.css': undefined, 'src/account-en.json': undefined }, 'lacks pages.css, account-en.json'],
   [{ 'src/pages.css': { file: 'y.css' } }, expect.stringMatching(/^refers to y\.css, which is not in .*\/build$/)],
   [
     { 'src/pages.css': { file: 'x-pages.css', css: ['z.css'] } },

@@ -1,8 +1,8 @@
 /** Maps asset names to published file names. Reads the manifest of our build and the manifest format of Vite. */
 import { isObject } from '#platform/base/objects.ts';
-import { BUNDLED_LANGUAGES } from './translation-files.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 
-/** The files that pages reference. Every manifest must contain all of them. */
+/** The files that pages reference. Every manifest must contain all of them, and the English message catalogs. */
 export const ASSET_NAMES = [
   'account.css',
   'account.js',
@@ -23,10 +23,12 @@ export const ASSET_NAMES = [
 /** Published name by plain name. */
 export type AssetManifest = Readonly<Record<string, string>>;
 
-const NEEDED: readonly string[] = [
-  ...ASSET_NAMES,
+const NEEDED: readonly string[] = [...ASSET_NAMES, 'account-en.json', 'admin-en.json'];
+/** Known by their plain names. The message catalogs that a build does not have are written at start. */
+const NAMED = new Set<string>([
+  ...NEEDED,
   ...BUNDLED_LANGUAGES.flatMap((language) => [`account-${language}.json`, `admin-${language}.json`]),
-];
+]);
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
 /**
@@ -52,7 +54,7 @@ export function parseAssetManifest(text: string): AssetManifest | string {
       if (!FILE_NAME.test(published))
         return `refers to ${JSON.stringify(file)}, which is not a file name without a directory`;
       const plain = index === 0 ? plainName(key) : published;
-      names.set(NEEDED.includes(plain) ? plain : published, published);
+      names.set(NAMED.has(plain) ? plain : published, published);
     }
   }
   const missing = NEEDED.filter((name) => !names.has(name));

@@ -7,6 +7,7 @@ import { usableProcessors } from '#platform/base/machine.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { selfSigned } from '#test/support/self-signed.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import { configShape } from './config.ts';
 import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 import { CLAIM_VARIABLES } from './sections/claim-template.ts';
@@ -969,7 +970,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.accent_color': color(),
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
-  'i18n.default_language': { ...choice('de', 'en', 'de', 'fr', 'es', 'ar'), good: 'de' },
+  'i18n.default_language': { ...choice('de', ...BUNDLED_LANGUAGES), good: 'de' },
   'telemetry.sentry.dsn': {
     good: 'https://key@sentry.example/in/42',
     reads: 'https://sentry.example/in/api/42/envelope/',

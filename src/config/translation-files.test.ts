@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import { load, problemsOf } from './fixture.test-support.ts';
 
 const YAML = 'templates:\n  translations_path: texts\n';
@@ -82,10 +83,11 @@ test('an invalid translation file is rejected', () => {
 });
 
 test('the default language must be one of the available ones', () => {
-  const yaml = `${YAML}i18n:\n  default_language: nb\n`;
-  const files = { 'latchkey.yaml': yaml, 'texts/nb.json': '{}' };
-  expect(load({ files }).config.i18n.defaultLanguage).toBe('nb');
-  expect(problemsOf({ files: { 'latchkey.yaml': yaml, 'texts/sv.json': '{}' } })).toEqual([
-    'i18n.default_language: expected one of "en", "de", "fr", "es", "ar", "sv", got "nb" (latchkey.yaml:4:21)',
+  const yaml = `${YAML}i18n:\n  default_language: eo\n`;
+  const files = { 'latchkey.yaml': yaml, 'texts/eo.json': '{}' };
+  expect(load({ files }).config.i18n.defaultLanguage).toBe('eo');
+  const available = [...BUNDLED_LANGUAGES, 'cy'].map((tag) => `"${tag}"`).join(', ');
+  expect(problemsOf({ files: { 'latchkey.yaml': yaml, 'texts/cy.json': '{}' } })).toEqual([
+    `i18n.default_language: expected one of ${available}, got "eo" (latchkey.yaml:4:21)`,
   ]);
 });

@@ -8,12 +8,10 @@ import { packageRoot } from '#platform/base/package-root.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import { messageProblem } from './message-rules.ts';
 import type { OwnTranslations } from './own-translations.ts';
 import { ofFile, placeOf, readTemplateText, type TemplateFileProblem } from './template-files.ts';
-
-/** BCP 47 tags in the order of the footer. */
-export const BUNDLED_LANGUAGES = ['en', 'de', 'fr', 'es', 'ar'] as const;
 
 export const TRANSLATIONS_KEY = ['templates', 'translations_path'];
 const DEFAULT_LANGUAGE_KEY = ['i18n', 'default_language'];

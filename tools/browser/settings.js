@@ -1,7 +1,14 @@
+import { readdirSync } from 'node:fs';
 import { CLIENT_ID, CLIENT_SECRET } from './relying-party.js';
 
 /** The password of every account, long enough for the strictest rules. */
 export const PASSWORD = 'plum granite lantern 47';
+
+/** The bundled languages. */
+export const LANGUAGES = readdirSync(new URL('../../locales/', import.meta.url)).map((name) => name.split('.')[0]);
+
+/** Those apart from English, German with its long words, and Arabic, which is written from right to left. */
+export const OTHER_LANGUAGES = LANGUAGES.filter((tag) => !['en', 'de', 'ar'].includes(tag));
 
 /** A browser in which users cannot authorize a client. */
 export const BANNED_USER_AGENT = 'Banned Browser/1.0';

@@ -5,6 +5,7 @@
  */
 import './styles/admin.css';
 import { render } from 'preact';
+import { closeLanguageMenu } from '../components/language-menu.ts';
 import { App } from './app.tsx';
 import { readConfig } from './config.ts';
 import { takeKeptPath } from './frame/kept-path.ts';
@@ -17,6 +18,7 @@ const config = readConfig(element);
 // Before the first render, so that it shows the right page.
 const first = takeKeptPath(config.root);
 if (first !== undefined) history.replaceState(null, '', first);
+closeLanguageMenu();
 
 const language = await loadLanguage(config.catalog);
 document.body.prepend(skipLink(language.t('admin.skip')));

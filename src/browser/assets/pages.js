@@ -24,6 +24,19 @@ for (const preview of document.querySelectorAll('[data-identifier-of]')) {
   show();
 }
 
+for (const menu of document.querySelectorAll('.languages details')) {
+  const close = (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  };
+  document.addEventListener('click', close);
+  document.addEventListener('focusin', close);
+  menu.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape' || !menu.open) return;
+    menu.open = false;
+    menu.querySelector('summary').focus();
+  });
+}
+
 const captchaScript = document.querySelector('script[data-captcha-script]');
 if (captchaScript !== null) {
   const widget = document.querySelector('.captcha-widget');

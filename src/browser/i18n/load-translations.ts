@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OwnTranslations } from '#config/own-translations.ts';
-import { BUNDLED_LANGUAGES } from '#config/translation-files.ts';
 import { isObject } from '#platform/base/objects.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import { createCatalog, type TranslationCatalog } from './translations.ts';
 
 type Texts = Readonly<Record<string, string>>;

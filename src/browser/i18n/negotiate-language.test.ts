@@ -41,8 +41,30 @@ describe('negotiateLanguage', () => {
     ['es-ES', 'es'],
     ['pt-AO', 'pt-PT'],
     ['pt-BR', 'pt'],
+    ['zh', 'zh-Hans'],
+    ['zh-MY', 'zh-Hans'],
   ])('Accept-Language "%s" gives %s', (header, language) => {
     expect(byHeader(header)).toBe(language);
+  });
+
+  test.each([
+    ['pt', 'pt'],
+    ['pt-PT', 'pt'],
+    ['pt-AO', 'pt'],
+    ['pt-BR', 'pt-BR'],
+    ['nb', 'nb'],
+    ['no', 'nb'],
+    ['nn', 'nb'],
+    ['zh', 'zh-Hans'],
+    ['zh-CN', 'zh-Hans'],
+    ['zh-TW', 'zh-Hant'],
+    ['zh-HK', 'zh-Hant'],
+    ['zh-Hant-HK', 'zh-Hant'],
+    ['he-IL', 'he'],
+    ['iw', 'he'],
+    ['iw-IL', 'he'],
+  ])('of these languages, "%s" gives %s', (header, language) => {
+    expect(byHeader(header, ['en', 'pt', 'pt-BR', 'nb', 'zh-Hans', 'zh-Hant', 'he'])).toBe(language);
   });
 
   test('does not serve one Chinese script to a reader of the other (browser-flows 15.28)', () => {

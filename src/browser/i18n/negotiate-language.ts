@@ -52,17 +52,19 @@ function firstMatch(tags: readonly string[], available: readonly string[]): stri
 
 /** RFC 4647 3.4 lookup, with CLDR parents for tags where dropping the last subtag gives the wrong language. */
 function lookUp(tag: string, available: readonly string[]): string | undefined {
-  let range: string | undefined = tag;
-  while (range !== undefined) {
-    const wanted: string = range;
+  const tried = new Set<string>();
+  // `zh` and `zh-hans` stand in for each other.
+  for (let range: string | undefined = tag; range !== undefined && !tried.has(range); range = parentOf(range)) {
+    const wanted = range;
     const found = available.find((language) => language.toLowerCase() === wanted);
     if (found !== undefined) return found;
-    range = parentOf(wanted);
+    tried.add(wanted);
   }
   return undefined;
 }
 
 const PARENTS = new Map<string, string | undefined>([
+  ['zh', 'zh-hans'],
   ['zh-cn', 'zh-hans'],
   ['zh-sg', 'zh-hans'],
   ['zh-tw', 'zh-hant'],
@@ -73,6 +75,8 @@ const PARENTS = new Map<string, string | undefined>([
   ['sr-latn', undefined],
   ['no', 'nb'],
   ['nn', 'nb'],
+  // Until 1989 the code of Hebrew, which old versions of Android and Java still send.
+  ['iw', 'he'],
   ['pt-ao', 'pt-pt'],
   ['pt-cv', 'pt-pt'],
   ['pt-gw', 'pt-pt'],

@@ -1,48 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { IntlMessageFormat } from 'intl-messageformat';
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, test } from 'vitest';
+import { messageProblem } from '#config/message-rules.ts';
 import { catalogOf } from '#test/support/samples.ts';
-import ar from '../../../locales/ar.json' with { type: 'json' };
-import de from '../../../locales/de.json' with { type: 'json' };
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 import en from '../../../locales/en.json' with { type: 'json' };
-import es from '../../../locales/es.json' with { type: 'json' };
-import fr from '../../../locales/fr.json' with { type: 'json' };
 import { loadTranslations } from './load-translations.ts';
 import type { MessageKey } from './translations.ts';
 
 const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
+const folder = join(import.meta.dirname, '../../../locales');
+const catalog = loadTranslations();
 
-const translated = Object.entries({ ar, de, es, fr });
-
-/** Returns the arguments of a message. A plural branch such as `{two hours}` is not an argument. */
-function placeholders(text: string): string[] {
-  return [
-    ...new Set([...text.matchAll(/\{([a-z_]+)(?:\}|, (?:plural|number))/g)].map((match) => match[1] ?? '')),
-  ].sort();
+function textsOf(language: string): Readonly<Record<string, string>> {
+  return JSON.parse(readFileSync(join(folder, `${language}.json`), 'utf8'));
 }
 
-describe('message files', () => {
-  test.each(translated)('%s has exactly the keys of English', (_language, messages) => {
-    expect(Object.keys(messages).sort()).toEqual([...keys].sort());
+/** Plural forms of a language that whole numbers need. Some languages have a form only for fractions or millions. */
+function neededForms(language: string): readonly string[] {
+  const rules = new Intl.PluralRules(language);
+  return [...new Set(Array.from({ length: 1001 }, (_, count) => rules.select(count)))];
+}
+
+const PLURAL = /, plural,/;
+
+/** Returns the problems of plurals anywhere in a message. */
+function pluralProblems(language: string, text: string): readonly string[] {
+  if (!PLURAL.test(text)) return [];
+  const needed = neededForms(language);
+  const known = new Set<string>(new Intl.PluralRules(language).resolvedOptions().pluralCategories);
+  const within = (elements: ReturnType<IntlMessageFormat['getAst']>): readonly string[] =>
+    elements.flatMap((element) => {
+      if (!('options' in element)) return [];
+      const forms = Object.keys(element.options);
+      const below = Object.values(element.options).flatMap(({ value }) => within(value));
+      if (!('pluralType' in element)) return below;
+      return [
+        ...needed.filter((form) => !forms.includes(form)).map((form) => `{${element.value}} lacks the form "${form}"`),
+        ...forms
+          .filter((form) => !form.startsWith('=') && !known.has(form))
+          .map((form) => `the language has no form "${form}"`),
+        ...below,
+      ];
+    });
+  return within(new IntlMessageFormat(text, language, undefined, { ignoreTag: true }).getAst());
+}
+
+/** Letters of these scripts are about as wide as two Latin ones. */
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/** Approximate width of a text, in Latin letters. Combining marks have none. */
+function widthOf(text: string): number {
+  const visible = text.replaceAll(/\p{M}/gu, '');
+  return visible.length + [...visible.matchAll(WIDE)].length;
+}
+
+/** A label that is much longer than the English one does not fit at 320 px: a button has about 30 letters a line. */
+const MAX_GROWTH = 2;
+const MAX_ADDED_LETTERS = 24;
+const MAX_WORD_LETTERS = 32;
+
+test('there is one message file for each row of the table of languages', () => {
+  expect(readdirSync(folder).sort()).toEqual(BUNDLED_LANGUAGES.map((tag) => `${tag}.json`).sort());
+  expect(catalog.languages).toEqual(BUNDLED_LANGUAGES);
+});
+
+describe.each(BUNDLED_LANGUAGES)('the message file of %s', (language) => {
+  const texts = textsOf(language);
+
+  test('has exactly the keys of English', () => {
+    expect(Object.keys(texts).sort()).toEqual([...keys].sort());
   });
 
-  test('match the languages of the catalog', () => {
-    expect([...loadTranslations().languages].sort()).toEqual(['en', ...translated.map(([tag]) => tag)].sort());
+  test('has the values of the English texts, and the plural forms of its language', () => {
+    const problems = keys.flatMap((key) => {
+      const wrong = messageProblem(language, texts[key] ?? '', en[key]);
+      return (wrong === undefined ? pluralProblems(language, texts[key] ?? '') : [wrong]).map((it) => `${key}: ${it}`);
+    });
+    expect(problems).toEqual([]);
   });
 
-  test.each(keys)('%s has the same placeholders in every language and can be formatted', (key) => {
-    const names = placeholders(en[key]);
-    for (const [language, messages] of translated) {
-      expect([language, placeholders(messages[key])]).toEqual([language, names]);
-    }
-    const catalog = loadTranslations();
-    // One count for each plural form in any language.
-    for (const count of [0, 1, 2, 3, 11, 100]) {
-      const values = Object.fromEntries(names.map((name) => [name, count]));
-      for (const language of catalog.languages) {
-        const text = catalog.in(language).t(key, values);
-        expect(text).not.toBe('');
-        expect(text).not.toMatch(/[{}]/);
+  test('fits where the English texts do, also at 320 px (browser-flows 12.3)', () => {
+    const problems = keys.flatMap((key) => {
+      const values = Object.fromEntries([...en[key].matchAll(/\{(\w+)/g)].map(([, name]) => [name, 8]));
+      const [english, text] = [catalog.in('en').t(key, values), catalog.in(language).t(key, values)];
+      const limit = MAX_GROWTH * widthOf(english) + MAX_ADDED_LETTERS;
+      // Names of settings and addresses break at their punctuation, and these scripts anywhere.
+      const words = text.split(/[\s\u00ad/_.=:()-]+/).filter((word) => word.search(WIDE) === -1);
+      return [
+        ...(widthOf(text) > limit ? [`${key}: ${text}: longer than ${limit} letters`] : []),
+        ...words.filter((word) => widthOf(word) > MAX_WORD_LETTERS).map((word) => `${key}: ${word}: wider than a line`),
+      ];
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test('formats every text with any count', () => {
+    for (const key of keys) {
+      const names = [...en[key].matchAll(/\{(\w+)/g)].map(([, name]) => name);
+      for (const count of PLURAL.test(texts[key] ?? '') ? [0, 1, 2, 3, 11, 100] : [1]) {
+        const text = catalog.in(language).t(key, Object.fromEntries(names.map((name) => [name, count])));
+        expect(text, key).not.toMatch(/^$|[{}]/);
       }
     }
   });

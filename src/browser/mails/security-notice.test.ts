@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type MailName, type MailPartName, type MailTemplates, parseMailTemplate } from '#config/mail-template.ts';
 import { parseEmailAddress } from '#domain/accounts/email-address.ts';
-
 import { addEmail } from '#domain/accounts/user-emails.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { changePassword as askToChangePassword } from '#test/support/account-operations.ts';
@@ -14,6 +13,7 @@ import { type PageService, type PageServiceOptions, startPages } from '#test/sup
 import { openEstimator } from '#test/support/registering.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import type { UserId } from '#vocabulary/ids.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const NEW = 'seven purple walruses sing quietly';
@@ -255,7 +255,7 @@ test('emails beyond the limit per minute are sent in the next one (operations 1.
 describe('email HTML', () => {
   test('loads nothing, links only to the service, and is well-formed', async () => {
     await signIn(browser());
-    for (const language of ['en', 'de', 'fr', 'es', 'ar']) {
+    for (const language of BUNDLED_LANGUAGES) {
       await signIn(browser(language));
       const [mail] = await deliver();
       const html = mail?.html ?? '';

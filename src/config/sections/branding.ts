@@ -3,6 +3,7 @@ import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platfor
 import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import { bool, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
 
 /** Keys whose value is the path of a picture. */
 export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;
@@ -122,7 +123,7 @@ export const i18nSection = mapping({
   default_language: text({ maximum: 35 })
     .prefault('en')
     .describe(
-      "Fallback language of pages if none of the user's languages is available: `en`, `de`, `fr`, `es`, " +
-        '`ar`, or a language in `templates.translations_path`.',
+      "Fallback language of pages if none of the user's languages is available: " +
+        `${BUNDLED_LANGUAGES.map((tag) => `\`${tag}\``).join(', ')}, or a language in \`templates.translations_path\`.`,
     ),
 });

@@ -7,6 +7,8 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
+import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
+import es from '../../../locales/es.json' with { type: 'json' };
 
 const PASSWORD = 'correct horse battery staple';
 const LOGIN = 'https://auth.example.org/login';
@@ -166,21 +168,40 @@ describe('the account page', () => {
     expect((await arabic.browser.get('/account/')).body).toContain('<html lang="ar" dir="rtl">');
   });
 
-  test("loads its texts in the operator's wording and languages", async () => {
-    const english = { 'account.sessions.all': 'Show all', 'account.sessions.back': 'All sessions' };
-    const built = new AssetFiles({ 'account-en.json': 'account-en-0a1b2c3d.json' }, () =>
-      Buffer.from(JSON.stringify(english)),
+  test('has a menu of languages, relative to the page that is shown, and remembers the choice', async () => {
+    const { browser } = await signedIn();
+    const { body } = await browser.get('/account/sessions');
+    const menu = /<nav class="languages".*<\/nav>/s.exec(body)?.[0] ?? '';
+    const links = [...menu.matchAll(/href="([^"]*)"/g)].map((found) => found[1]);
+    expect(links).toEqual(BUNDLED_LANGUAGES.map((tag) => `?ui_locales=${tag}`));
+    expect((await browser.get('/account/sessions?ui_locales=fr')).headers['content-language']).toBe('fr');
+    expect((await browser.get('/account/')).headers['content-language']).toBe('fr');
+  });
+
+  test('keeps the bundled texts of languages that the operator does not change', async () => {
+    const contents = new Map([
+      ['account-en.json', '{"account.sessions.all": "Show all"}'],
+      ['account-de.json', '{"account.sessions.all": "Aus dem Build"}'],
+    ]);
+    const built = new AssetFiles(Object.fromEntries([...contents.keys()].map((name) => [name, name])), (name) =>
+      Buffer.from(contents.get(name) ?? ''),
     );
-    const translations = { he: { 'account.sessions.all': 'הצג הכול', 'login.title': 'כניסה' } };
-    await withService({ assets: built, translations }, async (other) => {
-      const { browser } = await signedIn(other, 'he');
-      const { body } = await browser.get('/account/');
-      expect(body).toContain('<html lang="he" dir="rtl">');
-      const kept = { 'account.sessions.back': '\u2066All sessions\u2069' };
-      const texts = JSON.stringify({ 'account.sessions.all': 'הצג הכול', ...kept });
-      const hash = createHash('sha256').update(texts).digest('hex').slice(0, 8);
-      expect(body).toContain(`href="/assets/account-he-${hash}.json"`);
-    });
+    await withService(
+      { assets: built, translations: { fr: { 'account.sessions.all': 'Voir tout' } } },
+      async (other) => {
+        const publishedIn = async (language: string) => {
+          const { browser } = await signedIn(other, language);
+          return /href="\/assets\/(account-[^"]*\.json)"/.exec((await browser.get('/account/')).body)?.[1];
+        };
+        const published = (language: string, texts: Readonly<Record<string, string>>) =>
+          `account-${language}-${createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 8)}.json`;
+        expect(await publishedIn('de')).toBe('account-de.json');
+        expect(await publishedIn('fr')).toBe(published('fr', { 'account.sessions.all': 'Voir tout' }));
+        // A build of the operator may be older than a language.
+        const { 'account.sessions.all': all } = es;
+        expect(await publishedIn('es')).toBe(published('es', { 'account.sessions.all': all }));
+      },
+    );
   });
 
   test('explains without JavaScript what is missing, and how to sign out', async () => {
@@ -223,11 +244,13 @@ describe('GET /account/password/recovery', () => {
 
   test('is the same page for every ticket, without a database query (browser-flows 7.3)', async () => {
     const { browser } = await signedIn();
-    const reference = await browser.get('/account/');
+    const { body } = await browser.get('/account/');
+    // Links to other languages would lose the ticket.
+    const reference = body.replace(/<nav class="languages".*<\/nav>/s, '');
     for (const one of [browser, service.browser()]) {
       for (const query of [`?ticket=${TICKET}`, '?ticket=x', '?ticket=%F0%9F%94%91%27%22%3Csvg%3E']) {
         const page = await one.get(PATH + query);
-        expect([page.status, page.body]).toEqual([200, reference.body]);
+        expect([page.status, page.body]).toEqual([200, reference]);
         expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0 });
         expect(service.lastRequest().requester).toBeUndefined();
       }

@@ -35,8 +35,13 @@ interface Props {
 }
 
 /** Renders the page that loads the account area. */
-export function renderArea(parts: AreaParts, translations: Translations): HttpResponse {
+export function renderArea(
+  parts: AreaParts,
+  translations: Translations,
+  options: { readonly isInOneLanguage?: boolean } = {},
+): HttpResponse {
   return renderAreaDocument({
+    ...options,
     files: parts.files,
     translations,
     title: translations.t('account_area.title'),

@@ -78,7 +78,7 @@ function withQuery(path: string, rawQuery: string): string {
 /** Does not check the ticket. The script does, and email scanners do not run scripts. */
 function showRecovery({ pages, parts, urls }: Deps, context: RequestContext): HttpResponse {
   if ((context.query.get('ticket') ?? '') === '') return redirect(urls.recover(), TICKET_HEADERS);
-  const response = renderArea(parts, pages.language(context));
+  const response = renderArea(parts, pages.language(context), { isInOneLanguage: true });
   return { ...response, headers: { ...response.headers, ...TICKET_HEADERS } };
 }
 

@@ -4,12 +4,13 @@ import { renderArea } from './area.page.tsx';
 export const samples: readonly Sample[] = [
   {
     name: 'account-area',
-    render: ({ site, translations }) => {
+    render: ({ site, translations, languages }) => {
       const parts = {
         files: {
           site,
           integrityOf: () => undefined,
           imports: [],
+          languages,
           publishedPath: (name: string) => `${site.indexPath}assets/${name}`,
         },
         protocolName: 'chat',

@@ -4,11 +4,12 @@ import { renderAdminArea } from './admin.page.tsx';
 export const samples: readonly Sample[] = [
   {
     name: 'admin-area',
-    render: ({ site, translations }) => {
+    render: ({ site, translations, languages }) => {
       const files = {
         site,
         integrityOf: () => undefined,
         imports: [],
+        languages,
         publishedPath: (name: string) => `${site.indexPath}assets/${name}`,
       };
       const parts = {

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { LinkButton } from '#browser/components/buttons.tsx';
+import type { LanguageLink } from '#browser/components/language-menu.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
-import type { LanguageLink } from '#browser/layout.tsx';
 import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
 import type { StartRecoveryDeps } from '#domain/account-changes/start-recovery.ts';
 import type { Core } from '#domain/core.ts';

@@ -1,7 +1,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import type { LanguageLink } from '#browser/components/language-menu.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import type { LanguageLink } from '#browser/layout.tsx';
 import { boundRegistration } from '#browser/registrations-cookie.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { OTHER_LANGUAGES } from '../settings.js';
 import { accountPages } from './account.js';
 import { authorizationPages } from './authorization.js';
 import { brandedPages, checkBrand } from './branded.js';
@@ -48,7 +49,7 @@ const PICTURES = [
 ];
 
 /** Pages with long texts, or many words in little space. */
-const LATIN_SAMPLE = new Set([
+const LONG_SAMPLE = new Set([
   'login-to-application',
   'register-refused',
   'verify-email',
@@ -66,9 +67,9 @@ const LATIN_SAMPLE = new Set([
 ]);
 
 /**
- * Opens every page of the service and checks it in every appearance; then also in German, which has long words, and in
- * Arabic, which is written from right to left. A sample is checked in Spanish and French. The short form checks each
- * page in either German or Arabic, alternating, and skips the sample.
+ * Opens every page of the service and checks it in every appearance; then also in German, which has long words, in
+ * Arabic, which is written from right to left, and in one of the other languages, which take turns. The short form
+ * checks each page in one language besides English: German, another, Arabic, another, and so on.
  * @param site the services and the relying party
  * @param only part of the names of the pages to visit
  * @param share which of this number of equal parts
@@ -90,14 +91,28 @@ export async function checkPages(checks, browser, site, { only = '', share, shar
   const named = PAGES.filter(({ name }) => name.includes(only));
   if (named.length === 0) throw new Error(`no page has a name that holds "${only}"`);
   for (const [index, entry] of named.filter((_, place) => place % shares === share).entries()) {
-    const languages = isShort ? [index % 2 === 0 ? 'de' : 'ar'] : languagesOf(entry);
+    const languages = isShort ? [languageOfPlace(index)] : languagesOf(entry, index);
     await checks.group(entry.name, (own) => checkPage(own, browser, site, entry, languages, picture));
   }
 }
 
+/** Every second page in German or Arabic, and each of the others in the next of the other languages. */
+function languageOfPlace(index) {
+  if (index % 2 === 1) return otherLanguage((index - 1) / 2);
+  return index % 4 === 0 ? 'de' : 'ar';
+}
+
 /** In addition to English. */
-function languagesOf({ name }) {
-  return ['de', ...(LATIN_SAMPLE.has(name) ? ['es', 'fr'] : []), 'ar'];
+function languagesOf({ name }, index) {
+  const others = [
+    otherLanguage(index),
+    ...(LONG_SAMPLE.has(name) ? [1, 2, 3].map((more) => otherLanguage(index + more)) : []),
+  ];
+  return ['de', ...new Set(others), 'ar'];
+}
+
+function otherLanguage(index) {
+  return OTHER_LANGUAGES[index % OTHER_LANGUAGES.length];
 }
 
 async function checkPage(checks, browser, site, entry, languages, picture) {

@@ -4,8 +4,11 @@ import { createRequire } from 'node:module';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Prefix of the title of a page with errors. */
-const TITLES_OF_ERRORS = { en: 'Error: ', de: 'Fehler: ', es: 'Error: ', fr: 'Erreur : ', ar: 'خطأ: ' };
+/** Returns the prefix of the title of a page with errors. */
+function titleOfErrors(language) {
+  const texts = JSON.parse(readFileSync(new URL(`../../../locales/${language}.json`, import.meta.url), 'utf8'));
+  return texts['page.title_error'].replace('{title}', '');
+}
 
 const NARROW = { width: 320, height: 640 };
 const WIDE = { width: 1280, height: 900 };
@@ -142,7 +145,7 @@ export async function checkDocument(page, response, locale, allowed = '') {
     if (document.firstWrong !== undefined) await page.waitForFunction(isFocused, document.firstWrong);
   } else {
     assert.equal(document.isAlertFocused, document.hasAlert, 'the errors have the focus');
-    const rejected = TITLES_OF_ERRORS[locale];
+    const rejected = titleOfErrors(locale);
     const isRejected = title.startsWith(rejected);
     assert.equal(isRejected, document.hasAlert, `the title of a rejected form begins with "${rejected}"`);
   }
