@@ -127,7 +127,7 @@ async function withBoth(
   work: (opened: Opened) => Promise<number>,
 ): Promise<number> {
   const { masConfig: files, masDatabaseUri: uri } = command;
-  const theirs = files.length === 0 ? undefined : readMasConfig(files, io.workingDirectory);
+  const theirs = files.length === 0 ? undefined : readMasConfig(files, io);
   const connection = connectionOf(theirs, uri, io);
   const foundation = await openFoundation({ ...options, isQuiet: true }, io, {
     shouldMigrate: true,

@@ -28,6 +28,7 @@ import {
 import { assetDirectoryProblems } from './asset-directory.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
+import { withCertificateFiles } from './database-certificates.ts';
 import { masVariables, parseRustLog } from './mas/environment.ts';
 import { dotEnvDirectory, findUpwards, type NamedFiles, namedFiles } from './mas/files.ts';
 import { mergedAsMas, relocated } from './mas/merge.ts';
@@ -39,7 +40,6 @@ import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { MIN_SECRET_LENGTH } from './sections/clients.ts';
 import { listenersOf } from './sections/http.ts';
-import { parsePostgresUri } from './sections/postgres-uri.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withReplacedOf } from './start-settings.ts';
 import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
@@ -127,7 +127,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const read = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
   const tree = sources.started === undefined ? read : withStartSettings(read, sources.started);
   const secretFiles = new SecretFiles(account);
-  const complete = withFilesOfUris(secretFiles.contents(tree, shape), (root) => secretFiles.contents(root, shape));
+  const complete = withCertificateFiles(secretFiles.contents(tree, shape), { environment, workingDirectory }, (root) =>
+    secretFiles.contents(root, shape),
+  );
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
   const { templates, problems: wrongTemplates } = readTemplates(complete);
@@ -171,6 +173,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
       ...unknownVariables(environment),
       ...fileWarnings,
       ...configWarnings(config).map((line) => reading.written(line)),
+      ...passwordFileWarnings(config, environment),
     ],
     fileWarnings,
     deprecations: deprecationWarnings(tree, shape),
@@ -440,28 +443,6 @@ function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): Map
   return complete?.kind === 'mapping' ? complete : tree;
 }
 
-/** Adds the certificate files that the database URI names (`sslrootcert` and so on). Settings take precedence. */
-function withFilesOfUris(tree: MappingNode, readFiles: (root: MappingNode) => MappingNode): MappingNode {
-  let result = tree;
-  for (const key of ['uri', 'migration_uri']) {
-    const uri = nodeAt(tree, ['database', key]);
-    const files = uri?.kind === 'scalar' ? parsePostgresUri(String(uri.value))?.files : undefined;
-    if (uri === undefined || files === undefined) continue;
-    const missing = Object.entries(files).filter(
-      ([name]) =>
-        nodeAt(result, ['database', name]) === undefined && nodeAt(result, ['database', `${name}_file`]) === undefined,
-    );
-    if (missing.length === 0) continue;
-    const named = nodeOf(
-      { database: Object.fromEntries(missing.map(([name, path]) => [`${name}_file`, path])) },
-      uri.at,
-    );
-    const merged = named.kind === 'mapping' ? merge(readFiles(named), result) : result;
-    if (merged.kind === 'mapping') result = merged;
-  }
-  return result;
-}
-
 /** Items from the sources come first. A value that is not a list is left for the schema check to reject. */
 function withItems(listed: Node | undefined, more: ListNode): Node {
   if (listed === undefined) return more;
@@ -474,6 +455,12 @@ function isNotConsequence(files: SecretFiles) {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const ADVISED_SECRET_LENGTH = 16;
+
+/** libpq would read the password there. */
+function passwordFileWarnings({ database: { server } }: Config, environment: Environment): readonly string[] {
+  if (server.kind !== 'postgres' || server.password !== undefined || !environment['PGPASSFILE']) return [];
+  return ['PGPASSFILE is ignored: set database.password_file, or PGPASSWORD'];
+}
 
 /** Returns warnings about settings that are valid but risky. */
 function configWarnings(config: Config): string[] {

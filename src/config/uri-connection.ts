@@ -34,6 +34,7 @@ export function uriConnection(
     user,
     database: parts.database ?? defaults.database ?? user,
     ...(password !== undefined && { password }),
+    ...defaults.session,
     ...parts.session,
     ssl: {
       ...parts.tls,

@@ -164,6 +164,17 @@ describe('the configuration of MAS', () => {
     expect(await stored('select id from users')).toEqual([]);
   });
 
+  test('is completed by the variables of MAS, which do not apply to the database of this server', async () => {
+    const file = migration.masConfig({ ...document, database: undefined });
+    await migration.check([], own);
+    const words = ['import', 'mas', 'migrate', '--json', '--mas-config', file];
+    const lost = await migration.command(words, { PGHOST: '127.0.0.1', PGPORT: '1' });
+    expect([lost.exitCode, lost.err]).toEqual([69, expect.stringContaining('127.0.0.1:1')]);
+    const { exitCode } = await migration.command(words, { MAS_DATABASE_URI: migration.mas.uri, PGUSER: 'nobody' });
+    expect(exitCode).toBe(0);
+    expect(await stored('select username from users')).toEqual([{ username: 'alice' }]);
+  });
+
   test('or the address of its database is required: exit 2', async () => {
     const { exitCode, err } = await migration.command(['import', 'mas', 'check']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('--mas-config')]);

@@ -82,17 +82,18 @@ export class Migration {
     return await this.command(['import', 'mas', command, ...source, ...options]);
   }
 
-  /** Writes a configuration of MAS for its database. @returns the path */
+  /** Writes a configuration of MAS for its database. Undefined removes a section. @returns the path */
   masConfig(document: Settings): string {
     const file = join(this.#directory, 'mas.yaml');
-    writeFileSync(file, stringify({ database: { uri: this.mas.uri }, ...document }), { mode: 0o600 });
+    const all = { database: { uri: this.mas.uri }, ...document };
+    writeFileSync(file, stringify(all, { keepUndefined: false }), { mode: 0o600 });
     return file;
   }
 
   /** Runs a command with the configuration of the last import. */
-  async command(words: readonly string[]) {
+  async command(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     const file = join(this.#directory, 'latchkey.yaml');
-    return await runCommand([...words, '-c', file], { workingDirectory: this.#directory });
+    return await runCommand([...words, '-c', file], { workingDirectory: this.#directory, environment });
   }
 
   async check(options: readonly string[] = [], changes: Settings = {}): Promise<Checked> {

@@ -6,14 +6,22 @@ import type { MasSettings } from '#domain/import/mas/mas-import.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type PasswordScheme, pepperOf } from '#platform/password-hash/schemes.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
+import type { CommandIo } from '../command-io.ts';
+
+/** Variables that MAS reads. Those of Latchkey belong to its own configuration. */
+const MAS_VARIABLE = /^(?:MAS_|PG)/;
 
 /**
  * Reads the configuration of Matrix Authentication Service as `serve` would.
  * @param files as MAS is given them; later ones take precedence
  * @throws ExitError 78 with all problems
  */
-export function readMasConfig(files: readonly string[], workingDirectory: string): Config {
-  return loadConfig({ files, isMas: true, environment: {}, flags: {}, workingDirectory }).config;
+export function readMasConfig(
+  files: readonly string[],
+  { environment, workingDirectory }: Pick<CommandIo, 'environment' | 'workingDirectory'>,
+): Config {
+  const theirs = Object.fromEntries(Object.entries(environment).filter(([name]) => MAS_VARIABLE.test(name)));
+  return loadConfig({ files, isMas: true, environment: theirs, flags: {}, workingDirectory }).config;
 }
 
 /** Returns the connection to the database of MAS. @throws ExitError 1 if the configuration has none */

@@ -37,7 +37,7 @@ Settings are read from these sources, in order of precedence: command-line flags
 | \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` or \`_METRICS\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | destination and resource attributes of traces and metrics, overridden by \`telemetry.tracing\` and \`telemetry.metrics\` |
 | \`SENTRY_DSN\` | default of \`telemetry.sentry.dsn\` |
 | \`OTEL_METRIC_EXPORT_INTERVAL\` | interval of metrics exports in milliseconds, default 60000 |
-| \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | defaults of the PostgreSQL connection |
+| \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\`, \`PGSSLROOTCERT\`, \`PGSSLCERT\`, \`PGSSLKEY\`, \`PGAPPNAME\`, \`PGOPTIONS\`, \`PGTARGETSESSIONATTRS\` | defaults of the PostgreSQL connection, as in libpq. Password files (\`PGPASSFILE\`, \`~/.pgpass\`) are not read |
 
 \`latchkey config check\` validates the configuration, \`latchkey config dump --defaults\` prints the effective settings, and
 \`latchkey config schema\` prints the JSON Schema for editors.

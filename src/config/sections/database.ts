@@ -139,6 +139,12 @@ const withPoolRule = rule(withKeyPairRule, ['min_connections', 'max_connections'
   }
 });
 
+/** Returns true if a document names a PostgreSQL server of its own. @param at whether the key is set, and its text */
+export function namesServer(at: (key: string) => string | undefined): boolean {
+  const uri = at('uri');
+  return uri === undefined ? PARTS_BESIDE_URI.some((key) => at(key) !== undefined) : !EMBEDDED_URI.test(uri);
+}
+
 export const databaseSection = rule(withPoolRule, ['pooler', 'migration_uri'], ({ pooler, migration_uri }, problem) => {
   if (pooler === 'transaction' && migration_uri === undefined) {
     problem(['pooler'], '"transaction" needs "database.migration_uri", a direct connection for migrations');
@@ -218,8 +224,8 @@ function postgresConfig(
     password: secretOf(password),
     database: parts.database ?? defaults.database ?? user,
     sslMode: parsed.ssl_mode ?? parts.sslMode ?? defaults.sslMode,
-    /** As requested in the URI. */
-    session: parts.session,
+    /** As requested in the URI or in variables. */
+    session: { ...defaults.session, ...parts.session },
     tls: parts.tls,
     /** PEM; undefined: the system's trust store. */
     sslCa: secretOf(parsed.ssl_ca),

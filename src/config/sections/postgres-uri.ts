@@ -344,8 +344,15 @@ export function connectionDefaults(environment: Readonly<Record<string, string |
     database: environment['PGDATABASE'] || undefined,
     sslMode: SSL_MODES.find((mode) => mode === environment['PGSSLMODE']) ?? 'prefer',
     sessionAttributes: SESSION_ATTRIBUTES.find((one) => one === environment['PGTARGETSESSIONATTRS']),
+    session: sessionOf((name) => environment[SESSION_VARIABLES.get(name) ?? '']),
   };
 }
+
+const SESSION_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['application_name', 'PGAPPNAME'],
+  ['options', 'PGOPTIONS'],
+]);
+
 /** Completes the servers that a source names with the defaults of the environment. */
 export function completeServers(given: readonly ServerParts[], defaults: readonly ServerParts[]) {
   const [first] = given;
