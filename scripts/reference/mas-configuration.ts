@@ -14,16 +14,20 @@ const KEPT = [
   ['`database.acquire_timeout`', '5 seconds, then the response is 503'],
   ['`rate_limiting`', 'limits that MAS does not have, for example for GraphQL and client registration'],
   [
-    '`oauth.introspection_callers`',
-    '`static`: only configured clients and the homeserver see the tokens of other clients. MAS: `confidential`, every ' +
-      'client with a secret',
+    'ID tokens',
+    'each key has one algorithm: RS256 for RSA keys. MAS signs with all six algorithms of an RSA key. For another one, list ' +
+      'the key again with `alg` and its own `kid`',
   ],
   [
-    '`compat.logout_all`',
-    '`all`: also ends OAuth sessions with access to the homeserver. MAS: `compat_only`, and only if the client asks for it',
+    '`X-Forwarded-For`',
+    'only from `http.trusted_proxies`. MAS reads it from every peer. A warning (`http.proxy.untrusted`) names a peer that ' +
+      'sends it and is not in the list',
   ],
-  ['ID tokens', 'each key has one algorithm: RS256 for RSA keys. MAS signs with all six algorithms of an RSA key'],
-  ['`X-Forwarded-For`', 'only from `http.trusted_proxies`. MAS reads it from every peer'],
+  ['`secrets.encryption_file`', 'surrounding white space is removed. MAS refuses a file with a final line break'],
+  [
+    '`PGPASSFILE`, `~/.pgpass`',
+    'not read: set `database.password_file`. The other variables of libpq that MAS reads complete the connection here too',
+  ],
   ['`database.password_file`', 'one final line break is removed. MAS removes all surrounding white space'],
   ['passwords of keys and certificates', 'one final line break of the file is removed. MAS keeps it'],
 ];

@@ -81,6 +81,16 @@ export const MAS_DEFAULTS: readonly MasDefault[] = [
     says: 'off in MAS: users type the code',
   },
   {
+    path: ['oauth', 'introspection_callers'],
+    value: 'confidential',
+    says: 'MAS answers every client with a secret, including those that registered themselves',
+  },
+  {
+    path: ['compat', 'logout_all'],
+    value: 'compat_only',
+    says: 'MAS keeps OAuth sessions, and requires that the client agrees to that',
+  },
+  {
     path: ['policy', 'data', 'registration', 'banned_usernames', 'literals'],
     value: [],
     says: 'MAS bans no usernames by default',

@@ -179,7 +179,13 @@ export const MAS_KEYS: readonly MasKey[] = [
   ...same('', 'secrets'),
   ...same('secrets', 'encryption', 'encryption_file', 'keys', 'keys[].kid', 'keys[].key', 'keys[].key_file'),
   ...same('secrets', 'keys[].password', 'keys[].password_file'),
-  changed('secrets.keys_dir', { translate: keysDirectory }, 'Used after `secrets.keys`, in the order of names.'),
+  changed(
+    'secrets.keys_dir',
+    { translate: keysDirectory },
+    'Used after `secrets.keys`, in the order of names; in MAS before them, in the order of the directory. All keys are ' +
+      'published in both. `NAME.next.pem` and `NAME.old.pem` do not sign, and `*.pub`, `*.tmp`, `*~` and hidden files are ' +
+      'ignored.',
+  ),
 
   ...same('', 'clients'),
   changed('clients[]', { finish: client }, 'Short secrets are accepted with a warning (`allow_short_secret`).'),

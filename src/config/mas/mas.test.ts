@@ -153,7 +153,8 @@ describe('the documents of MAS', () => {
       database: { server: { kind: 'postgres' } },
       account: { passwordRegistrationEmailRequired: true },
       graphql: { hasPlayground: false },
-      oauth: { deviceCodeUserCodeAutoFillEnabled: false },
+      oauth: { deviceCodeUserCodeAutoFillEnabled: false, introspectionCallers: 'confidential' },
+      compat: { logoutAll: 'compat_only' },
       policy: { data: { registration: { bannedUsernames: { literals: [] } } } },
       rateLimiting: { login: { perAccount: { burst: 1800, perSecond: 0.5 } } },
     });
@@ -223,6 +224,37 @@ describe('the documents of MAS', () => {
       'L',
       'debug',
     ]);
+  });
+
+  test('without a database, the variables of libpq name the server and its certificates', () => {
+    const { cert, key } = selfSigned(['db.example']);
+    const environment = {
+      ...{ PGHOST: 'db.example', PGPORT: '6432', PGUSER: 'mas', PGDATABASE: 'accounts', PGSSLMODE: 'verify-full' },
+      ...{ PGSSLROOTCERT: 'ca.pem', PGSSLCERT: 'client.pem', PGSSLKEY: 'client.key', PGOPTIONS: '-c search_path=auth' },
+      ...{ PGAPPNAME: 'accounts', PGPASSFILE: 'pgpass' },
+    };
+    const files = { 'ca.pem': cert, 'client.pem': cert, 'client.key': key };
+    const { config, warnings } = loadMas(SMALLEST, { environment, files });
+    expect(config.database.server).toMatchObject({
+      servers: [{ host: 'db.example', port: 6432 }],
+      ...{ user: 'mas', database: 'accounts', sslMode: 'verify-full' },
+      session: { options: '-c search_path=auth', applicationName: 'accounts' },
+    });
+    const { server } = config.database;
+    if (server.kind !== 'postgres') throw new Error('no server');
+    expect([server.sslCa, server.sslCertificate, server.sslKey].map((one) => one?.reveal().trim())).toEqual(
+      [cert, cert, key].map((text) => text.trim()),
+    );
+    expect(warnings).toContain('PGPASSFILE is ignored: set database.password_file, or PGPASSWORD');
+    const named = { ...SMALLEST, database: { host: 'h', password: 'p', ssl_ca: key } };
+    const other = loadMas(named, { environment, files });
+    expect(other.config.database.server).toMatchObject({ servers: [{ host: 'h', port: 6432 }] });
+    expect(other.warnings.join()).not.toContain('PGPASSFILE');
+    expect(problemsOf(situation(SMALLEST, { environment }))).toEqual(
+      ['certificate', 'key', 'ca'].map((name) =>
+        expect.stringMatching(new RegExp(`^database\\.ssl_${name}_file: cannot read the file .* \\(PGSSL[A-Z]+\\)$`)),
+      ),
+    );
   });
 
   test('variables apply to a file of Latchkey for Matrix, below it', () => {

@@ -108,7 +108,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
     const shown = tables.length > 3 ? [...tables.slice(0, 3), '…'] : tables;
     throw new ExitError(
       ExitCode.failure,
-      `schema ${schema} of the database belongs to another program (it has ${shown.join(', ')}); use an empty database`,
+      `schema ${schema} of the database belongs to another program (it has ${shown.join(', ')}); use an empty database, into which "latchkey import" copies accounts`,
     );
   }
   try {
