@@ -103,6 +103,38 @@ describe('mas-cli', () => {
     expect(err).not.toContain('latchkey:');
   });
 
+  /** Every command and option of MAS, in the forms that its help shows. */
+  const ACCEPTED: readonly string[] = [
+    ...['config check', 'config dump', 'config dump -o dump.yaml', 'config dump --output dump.yaml'],
+    ...['config generate --output made.yaml', 'config sync', 'config sync --prune --dry-run', 'database migrate'],
+    ...['manage register-user -y -p secret -e eve@example.org -A eve -d Eve --ignore-password-complexity'],
+    ...['manage add-email eve second@example.org', 'manage verify-email eve second@example.org'],
+    ...['manage set-password --ignore-complexity eve other', 'manage promote-admin eve', 'manage demote-admin eve'],
+    ...['manage list-admin-users', 'manage provision-all-users', 'manage kill-sessions --dry-run eve'],
+    'manage issue-compatibility-token eve DEVICE --yes-i-want-to-grant-synapse-admin-privileges',
+    'manage issue-user-registration-token --usage-limit 3 --expires-in 3600',
+    ...['manage lock-user eve', 'manage unlock-user eve', 'manage lock-user eve --deactivate'],
+    ...['manage unlock-user --reactivate eve', 'templates check', 'templates check --out-dir out --stabilise'],
+    ...['debug policy', 'debug policy --with-dynamic-data', 'doctor', 'help'],
+  ];
+  test('accepts every command of MAS with its options', async () => {
+    const outcomes: (readonly [string, number])[] = [];
+    for (const line of ACCEPTED) outcomes.push([line, (await mas(line.split(' '))).exitCode]);
+    expect(outcomes).toEqual(ACCEPTED.map((line) => [line, 0]));
+  });
+
+  test.each([
+    ['server --no-migrate --no-worker --no-sync'],
+    ['worker'],
+    ['syn2mas check --synapse-config a.yaml --synapse-config b.yaml --ignore-missing-auth-providers'],
+    ['syn2mas migrate --dry-run --synapse-config a.yaml --synapse-database-uri postgresql://nobody@127.0.0.1:1/none'],
+    ['-c a.yaml manage register-user eve --upstream-provider-mapping 01HZX7T3Q8V3M5N6P7R8S9T0AB:subject --yes --admin'],
+    ['config check --config a.yaml --config b.yaml'],
+  ])('reads the options of a command that cannot run here: %s', async (line) => {
+    const { exitCode, err } = await mas(line.split(' '), { MAS_CONFIG: 'absent.yaml' });
+    expect([exitCode, err.includes('unknown option')]).toEqual([1, false]);
+  });
+
   test('the version begins with the name of the program', async () => {
     expect((await mas(['-V'])).out).toBe('mas-cli v1.2.3\n');
   });

@@ -6,7 +6,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { createHash, createPublicKey, sign, verify } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -221,6 +221,7 @@ describe.skipIf(PYTHON === '')('the chat clients of MAS beside a real Synapse', 
     expect(await run([...importing, 'migrate', '-c', own, ...theirs])).toMatchObject({ exitCode: 0 });
     program = new Program(directory, settings);
     latchkey = await program.serve(health);
+    expect(existsSync(join(directory, 'data'))).toBe(false);
     // Synapse would answer from what MAS said.
     await synapse.stop();
     await synapse.start();

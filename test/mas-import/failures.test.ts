@@ -7,7 +7,7 @@ import { waitUntil } from '#test/support/postgres-server.ts';
 import { dumpSchema } from '#test/support/schema-dump.ts';
 import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { Migration, ROOT } from './migration.test-support.ts';
-import { C1, device, newUuid, T1, T2, USERS, ulid } from './vectors.test-support.ts';
+import { C1, C2, C3, device, ENCRYPTED_SECRET, H1, newUuid, T1, T2, USERS, ulid } from './vectors.test-support.ts';
 
 const migration = await sharedByTests(Migration.create());
 
@@ -109,6 +109,57 @@ describe('a source that cannot be imported', () => {
     expect((await migration.migrate(['--skip', 'identifier-names']))['users']).toBe(1);
   });
 
+  test('with hashes that no scheme verifies: an error, and --skip imports these accounts without a password', async () => {
+    for (const [user, hash] of [
+      [USERS.alice, H1],
+      [USERS.bob, '$pbkdf2-sha512$i=600000,l=32$MDEyMzQ1Njc4OWFiY2RlZg$FssUBfIHq1ETs6'],
+      [USERS.caro, 'x\u0001'],
+    ] as const) {
+      if (user !== USERS.alice) await add('users', { user_id: user, username: user.slice(-4) });
+      await add('user_passwords', { user_password_id: newUuid(), user_id: user, hashed_password: hash, version: 1 });
+    }
+    const { exitCode, errors } = await migration.check();
+    expect([exitCode, errors]).toEqual([
+      10,
+      [{ severity: 'error', code: 'foreign_hashes', message: expect.stringContaining('(2b00, 2c0b)') }],
+    ]);
+    expect((await migration.run('migrate')).exitCode).toBe(10);
+    expect(await stored('select id from users')).toEqual([]);
+    expect(await migration.migrate(['--skip', 'foreign-hashes'])).toMatchObject({ users: 3, passwords: 1 });
+  });
+
+  test('with addresses that are not valid here: an error, and --skip stores them separately', async () => {
+    for (const email of ['alice@example.org', 'no address', `${'x'.repeat(400)}@example.org`]) {
+      await add('user_emails', { user_email_id: newUuid(), user_id: USERS.alice, email });
+    }
+    const { exitCode, errors } = await migration.check();
+    expect([exitCode, errors]).toEqual([
+      10,
+      [{ severity: 'error', code: 'unusable_emails', message: expect.stringContaining('2 email addresses') }],
+    ]);
+    expect((await migration.run('migrate')).exitCode).toBe(10);
+    expect((await migration.migrate(['--skip', 'unusable-emails']))['email addresses']).toBe(1);
+    expect(await stored(`select address from user_unsupported_threepids where address = 'no address'`)).toHaveLength(1);
+  });
+
+  test('with policy data that is not valid here: an error, and --skip leaves it out', async () => {
+    await add('policy_data', { policy_data_id: newUuid(), data: { admin_users: 7 } });
+    const { exitCode, errors } = await migration.check();
+    expect([exitCode, errors.map(({ code }) => code)]).toEqual([10, ['policy_data']]);
+    expect((await migration.run('migrate')).exitCode).toBe(10);
+    expect((await migration.migrate(['--skip', 'policy-data']))['policy data']).toBe(0);
+  });
+
+  test('with a client secret that does not open: an error, and --skip leaves the client out', async () => {
+    const client = { token_endpoint_auth_method: 'client_secret_basic' };
+    await add('oauth2_clients', { ...client, oauth2_client_id: C2, encrypted_client_secret: ENCRYPTED_SECRET });
+    await add('oauth2_clients', { ...client, oauth2_client_id: C3, encrypted_client_secret: 'damaged' });
+    const { exitCode, errors } = await migration.check();
+    expect([exitCode, errors.map(({ code }) => code)]).toEqual([10, ['client_secrets']]);
+    expect((await migration.run('migrate')).exitCode).toBe(10);
+    expect((await migration.migrate(['--skip', 'client-secrets']))['clients']).toBe(2);
+  });
+
   test('that is the database of this server as well: refused, and unchanged', async () => {
     const before = await contentOfMas();
     const { exitCode } = await migration.run('migrate', [], { database: { uri: migration.mas.uri } });
@@ -162,6 +213,12 @@ describe('the configuration of MAS', () => {
     ]);
     expect((await migration.run('migrate', ['--mas-config', file], own)).exitCode).toBe(10);
     expect(await stored('select id from users')).toEqual([]);
+  });
+
+  test('with another issuer is a warning', async () => {
+    const file = migration.masConfig({ ...document, http: { ...document.http, issuer: 'https://example.org' } });
+    const { warnings } = await migration.check(['--mas-config', file], own);
+    expect(warnings.find(({ code }) => code === 'issuer_differs')?.message).toContain('https://example.org/ in MAS');
   });
 
   test('is completed by the variables of MAS, which do not apply to the database of this server', async () => {

@@ -145,6 +145,45 @@ describe('the documents of MAS', () => {
     expect(config.http.listeners[1]?.resources.map(({ name }) => name)).toContain('prometheus');
   });
 
+  test('as the chart renders it, with fragments of its users in other files', () => {
+    const fragments = {
+      'conf/accounts.yaml': {
+        account: { password_registration_enabled: true },
+        policy: { data: { admin_users: ['alice'], admin_clients: [ULID] } },
+      },
+      'conf/clients.yaml': {
+        clients: [{ client_id: ULID, client_auth_method: 'client_secret_basic', client_secret_file: 'secrets/client' }],
+        experimental: { session_limit: { hard_limit: 100 } },
+        policy: { data: { admin_users: ['bob'] } },
+      },
+      'conf/providers.yaml': {
+        email: { from: 'accounts@example.org', transport: 'smtp', mode: 'tls', hostname: 'mail.example.org' },
+        http: { trusted_proxies: ['10.9.8.7/16'] },
+        upstream_oauth2: { providers: MANUAL.upstream_oauth2.providers },
+      },
+    };
+    const files = { 'conf/mas-config.yaml': CHART, ...fragments };
+    const { config, masNotes } = load({
+      files: {
+        ...CHART_FILES,
+        'secrets/client': 'short\n',
+        ...Object.fromEntries(Object.entries(files).map(([name, document]) => [name, stringify(document)])),
+      },
+      environment: { MAS_CONFIG: Object.keys(files).join(':') },
+    });
+    expect(config).toMatchObject({
+      http: { publicBase: 'https://account.example.org/', trustedProxies: [{ address: '10.9.0.0', prefixLength: 16 }] },
+      account: { passwordRegistrationEnabled: true },
+      policy: { data: { adminUsers: ['alice', 'bob'], adminClients: [ULID] } },
+      experimental: { sessionLimit: { softLimit: 50, hardLimit: 100 } },
+      email: { transport: { kind: 'smtp', hostname: 'mail.example.org' } },
+      upstreamOauth2: { providers: [{ id: ULID }] },
+    });
+    expect(config.clients[0]?.clientSecret?.reveal()).toBe('short');
+    expect(config.http.listeners).toHaveLength(2);
+    expect(masNotes?.filter(({ kind }) => kind === 'refusal')).toEqual([]);
+  });
+
   test('with the defaults of MAS for what is not set', () => {
     const { config } = loadMas(SMALLEST);
     expect(config).toMatchObject({
