@@ -18,6 +18,7 @@ const PLAIN: BrandingConfig = {
   favicon: undefined,
   accentColor: undefined,
   accentColorDark: undefined,
+  theme: undefined,
 };
 
 function stylesheet(accentColor: string | undefined, accentColorDark: string | undefined): string | undefined {
@@ -56,5 +57,29 @@ describe('the stylesheet of the accent color (browser-flows 12.4)', () => {
         }
       }),
     );
+  });
+});
+
+describe('the stylesheet of a theme (browser-flows 12.4)', () => {
+  const theme = {
+    light: { accent: '#0b5fa5', ground: '#fafafa' },
+    dark: { text: '#ffffff' },
+    shapes: { radius: '4px' },
+  };
+  const css = brandOf({ ...PLAIN, theme }).stylesheet?.content.toString() ?? '';
+  const [light = '', dark = ''] = css.split('@media (prefers-color-scheme:dark)');
+
+  test('has the colors of both schemes, so that a light color does not apply to dark pages', () => {
+    expect(light).toMatch(/^:root\{[^{}]*\}$/);
+    expect(dark).toMatch(/^\{:root\{[^{}]*\}\}$/);
+    expect(Object.fromEntries(tokens(light))).toMatchObject({ accent: '#0b5fa5', ground: '#fafafa', text: '#15201d' });
+    expect(Object.fromEntries(tokens(dark))).toMatchObject({ accent: '#52cdb4', ground: '#0e1413', text: '#ffffff' });
+    expect(light).toContain(';--radius:4px}');
+  });
+
+  test('has the colors that go with its accent', () => {
+    const colors = tokens(light);
+    expect(contrast(colors.get('on-accent') ?? '', colors.get('accent-strong') ?? '')).toBeGreaterThanOrEqual(4.5);
+    expect(colors.get('accent-strong')).not.toBe('#075146');
   });
 });

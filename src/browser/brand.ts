@@ -1,5 +1,6 @@
 import type { BrandingConfig, PictureConfig } from '#config/sections/branding.ts';
-import { type Theme, towardsText } from '#platform/base/contrast.ts';
+import type { Theme as Scheme } from '#platform/base/contrast.ts';
+import { accentColors, colorsOf, type Theme } from '#vocabulary/theme.ts';
 import type { AssetName } from './asset-files.ts';
 
 /** A file provided by the operator, or generated from the operator's settings, that is published with the assets. */
@@ -18,7 +19,10 @@ export interface Brand {
 }
 
 export function brandOf(branding: BrandingConfig): Brand {
-  const css = accentStyles('light', branding.accentColor) + accentStyles('dark', branding.accentColorDark);
+  const css =
+    branding.theme === undefined
+      ? accentStyles('light', branding.accentColor) + accentStyles('dark', branding.accentColorDark)
+      : themeStyles(branding.theme);
   return {
     logo: picture('logo', branding.logo),
     darkLogo: picture('logo-dark', branding.logoDark),
@@ -31,14 +35,18 @@ function picture(name: 'logo' | 'logo-dark' | 'icon', found: PictureConfig | und
   return found === undefined ? undefined : { name: `${name}.${found.format}`, content: found.content };
 }
 
-// An accent has enough contrast with the theme's backgrounds, so the theme's lightest or darkest color has enough
-// contrast with the accent.
-const ON_ACCENT: Readonly<Record<Theme, string>> = { light: '#ffffff', dark: '#0e1413' };
+function accentStyles(scheme: Scheme, accent: string | undefined): string {
+  return accent === undefined ? '' : rule(scheme, accentColors(scheme, accent));
+}
 
-/** `accent-strong` is the hover color. It is further from the background, so it is never less readable. */
-function accentStyles(theme: Theme, accent: string | undefined): string {
-  if (accent === undefined) return '';
-  const strong = towardsText(accent, theme, 25);
-  const rule = `:root{--accent:${accent};--accent-strong:${strong};--on-accent:${ON_ACCENT[theme]}}`;
-  return theme === 'light' ? rule : `@media (prefers-color-scheme:dark){${rule}}`;
+/** A color of the light scheme would also apply to dark pages. Therefore the dark rule repeats each color. */
+function themeStyles({ light, dark, shapes }: Theme): string {
+  return rule('light', { ...colorsOf('light', light), ...shapes }) + rule('dark', colorsOf('dark', dark));
+}
+
+function rule(scheme: Scheme, properties: Readonly<Record<string, string>>): string {
+  const root = `:root{${Object.entries(properties)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(';')}}`;
+  return scheme === 'light' ? root : `@media (prefers-color-scheme:dark){${root}}`;
 }

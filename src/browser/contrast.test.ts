@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BACKGROUNDS, contrast } from '#platform/base/contrast.ts';
+import { BUNDLED_COLORS, CONTROL_PAIRS, TEXT_PAIRS } from '#vocabulary/theme.ts';
 
 const css = readFileSync(new URL('assets/pages.css', import.meta.url), 'utf8');
 const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)');
@@ -9,41 +10,15 @@ function tokens(text: string): Map<string, string> {
   return new Map([...text.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]));
 }
 
-const TEXT_PAIRS = [
-  ['text', 'ground'],
-  ['text', 'surface'],
-  ['text', 'sunken'],
-  ['muted', 'ground'],
-  ['muted', 'surface'],
-  ['muted', 'sunken'],
-  ['accent', 'surface'],
-  ['accent', 'sunken'],
-  ['accent-strong', 'surface'],
-  ['accent-strong', 'sunken'],
-  ['on-accent', 'accent'],
-  ['on-accent', 'accent-strong'],
-  ['danger', 'surface'],
-  ['danger', 'sunken'],
-  ['danger', 'danger-soft'],
-  ['warning', 'warning-soft'],
-  ['success', 'success-soft'],
-] as const;
-
-const CONTROL_PAIRS = [
-  ['control', 'surface'],
-  ['danger', 'surface'],
-  ['danger', 'sunken'],
-  ['warning', 'sunken'],
-  ['success', 'sunken'],
-  ['focus', 'surface'],
-  ['focus', 'ground'],
-] as const;
-
 describe.each([
   ['light', tokens(light)],
   ['dark', tokens(dark)],
 ] as const)('the %s theme', (theme, colors) => {
   const ratio = (one: string, other: string) => contrast(colors.get(one) ?? '', colors.get(other) ?? '');
+
+  test('has the colors that themes start from', () => {
+    expect(Object.fromEntries(colors)).toEqual(BUNDLED_COLORS[theme]);
+  });
 
   test('has the backgrounds that a custom accent color is checked against', () => {
     expect(['ground', 'surface', 'sunken'].map((name) => colors.get(name))).toEqual(BACKGROUNDS[theme]);

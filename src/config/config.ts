@@ -12,6 +12,7 @@ import type { Environment } from '#platform/config/dot-env.ts';
 import { rule } from '#platform/config/rule.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
 import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
+import type { Theme } from '#vocabulary/theme.ts';
 import { defaultHashConcurrency } from './hash-concurrency.ts';
 import { MISTAKEN_KEYS } from './mistaken-keys.ts';
 import type { OtherVariables } from './other-variables.ts';
@@ -181,6 +182,7 @@ export interface Surroundings {
   readonly workingDirectory: string;
   readonly directoryKeys: readonly KeyFile[];
   readonly pictures: Pictures;
+  readonly theme: Theme | undefined;
   readonly templates: Templates;
   readonly isTrial: boolean;
   /** The section `homeserver` is spelled `matrix` in the file. */
@@ -200,7 +202,7 @@ export function completeConfig(parsed: ParsedConfig, inputs: Surroundings) {
   });
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
   const passwords = passwordsConfig(parsed.passwords);
-  const branding = brandingConfig(parsed.branding, http.publicBase, inputs.pictures);
+  const branding = brandingConfig(parsed.branding, http.publicBase, inputs);
   const { isTrial } = inputs;
   const email = emailConfig(parsed.email, {
     ...{ serviceName: branding.serviceName, publicBase: http.publicBase },

@@ -43,6 +43,7 @@ import { listenersOf } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withReplacedOf } from './start-settings.ts';
 import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
+import { readTheme, THEME_KEY } from './theme-file.ts';
 import { tlsProblems } from './tls-pairs.ts';
 import { defaultLanguageProblems, readTranslations, TRANSLATIONS_KEY } from './translation-files.ts';
 
@@ -134,11 +135,13 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { pictures, problems: pictureProblems } = readPictures(complete);
   const { templates, problems: wrongTemplates } = readTemplates(complete);
   const { translations, problems: wrongTranslations } = readTranslations(complete);
+  const { theme, problems: wrongTheme } = readTheme(complete);
   const { parsed, problems } = checkTree(complete, shape);
   const found = [
     ...reading.problems,
     ...secretFiles.problems,
     ...pictureProblems,
+    ...fileSettingProblems(complete, THEME_KEY, wrongTheme),
     ...(sources.collectsTemplateProblems === true
       ? []
       : [
@@ -161,6 +164,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     workingDirectory,
     directoryKeys,
     pictures,
+    theme,
     templates: { ...templates, translations },
     isTrial,
     isMatrix: reading.aliases.has('matrix'),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platform/base/contrast.ts';
+import { MIN_TEXT_CONTRAST, readable, type Theme as Scheme, themeContrast } from '#platform/base/contrast.ts';
 import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import { bool, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 import { BUNDLED_LANGUAGES } from '#vocabulary/languages.ts';
+import type { Theme } from '#vocabulary/theme.ts';
 
 /** Keys whose value is the path of a picture. */
 export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;
@@ -36,6 +37,12 @@ export const brandingSection = rule(
     })
       .optional()
       .describe('Accent color for the dark theme.'),
+    theme_file: path()
+      .optional()
+      .describe(
+        'CSS file with custom properties for colors, font and corners of pages and emails, in `:root` and for dark ' +
+          'pages. Read at start and on reload. Cannot be combined with `accent_color`.',
+      ),
     policy_uri: webUrl().optional().describe('URL of the privacy policy, linked in the footer.'),
     tos_uri: webUrl().optional().describe('URL of the terms of service, linked in the footer.'),
     imprint: text({ maximum: 500 }).optional().describe('Text in the footer, for example the name of the operator.'),
@@ -62,14 +69,16 @@ export const brandingSection = rule(
       ),
     show_technical_info: bool().prefault(true).describe('The index page links to the discovery document.'),
   }),
-  ['logo', 'logo_dark'],
-  ({ logo, logo_dark }, problem) => {
+  ['logo', 'logo_dark', 'theme_file', 'accent_color', 'accent_color_dark'],
+  ({ logo, logo_dark, theme_file, accent_color, accent_color_dark }, problem) => {
+    if (theme_file !== undefined && (accent_color ?? accent_color_dark) !== undefined)
+      problem(['theme_file'], 'cannot be combined with "accent_color"; set --accent in the file');
     if (logo_dark !== undefined && logo === undefined) problem(['logo_dark'], 'needs "logo", which light pages show');
   },
 );
 
 /** `#rrggbb` with sufficient contrast on every background of the theme. */
-function accentColor(theme: Theme) {
+function accentColor(theme: Scheme) {
   const error = 'expected a color in quotes: "#" and six hexadecimal digits';
   const schema = z
     .string({ error })
@@ -83,7 +92,7 @@ function accentColor(theme: Theme) {
   return hint(schema, { type: 'color' });
 }
 
-function contrastMessage(color: string, theme: Theme, ratio: number): string {
+function contrastMessage(color: string, theme: Scheme, ratio: number): string {
   // Rounded down, so that a rejected ratio is never displayed as sufficient.
   const found = (Math.floor(ratio * 10) / 10).toFixed(1);
   const needed = `a contrast of ${MIN_TEXT_CONTRAST}:1 on ${theme} pages`;
@@ -92,7 +101,11 @@ function contrastMessage(color: string, theme: Theme, ratio: number): string {
 
 export type BrandingConfig = Immutable<ReturnType<typeof brandingConfig>>;
 
-export function brandingConfig(parsed: z.output<typeof brandingSection>, publicBase: string, pictures: Pictures) {
+export function brandingConfig(
+  parsed: z.output<typeof brandingSection>,
+  publicBase: string,
+  { pictures, theme }: { readonly pictures: Pictures; readonly theme: Theme | undefined },
+) {
   const accent = parsed.accent_color;
   return {
     serviceName: parsed.service_name ?? new URL(publicBase).hostname,
@@ -111,6 +124,8 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
     favicon: pictures.favicon,
     /** `#rrggbb` in lowercase, with sufficient contrast on every background of its theme. */
     accentColor: accent,
+    /** Has sufficient contrast. */
+    theme,
     accentColorDark: parsed.accent_color_dark ?? (accent === undefined ? undefined : readable(accent, 'dark')),
   };
 }
