@@ -24,7 +24,6 @@ export const ANNOUNCED = {
     'SetDisplayName',
     'SetOAuth2SessionName',
     'SetPrimaryEmail',
-    'SetProfile',
     'StartDataExport',
   ],
   chat: ['AllowCrossSigningReset', 'DeactivateUser'],

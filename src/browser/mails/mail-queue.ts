@@ -3,10 +3,12 @@
  * Therefore no email reports what did not happen, and none is lost. An email can arrive twice only if the process ends
  * between handing it over and deleting its job. Both copies then have the same `Message-ID`.
  */
+import type { Config } from '#config/config.ts';
 import { takeTokens } from '#domain/limits/rate-limits.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { MailTransport } from '#platform/mail/mail.ts';
 import { sendMail } from '#platform/mail/send-mail.ts';
+import { colorsOf } from '#vocabulary/theme.ts';
 import type { TranslationCatalog } from '../i18n/translations.ts';
 import type { MailDeps, MailSource } from './mail-source.ts';
 import { type MailFrame, renderMail } from './render-mail.tsx';
@@ -85,7 +87,16 @@ export function mailFrameOf({ config: { branding, templates }, urls }: Pick<Mail
     serviceName: branding.serviceName,
     address: urls.base,
     imprint: branding.imprint,
-    accent: { light: branding.accentColor, dark: branding.accentColorDark },
+    colors: mailColors(branding),
     templates: templates.mails,
   };
+}
+
+/** The colors of the pages. */
+function mailColors({ theme, accentColor, accentColorDark }: Config['branding']): MailFrame['colors'] {
+  const own = theme ?? {
+    light: accentColor === undefined ? {} : { accent: accentColor },
+    dark: accentColorDark === undefined ? {} : { accent: accentColorDark },
+  };
+  return { light: colorsOf('light', own.light), dark: colorsOf('dark', own.dark) };
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { type MailTemplates, type MailValues, renderMailTemplate } from '#config/mail-template.ts';
+import type { Colors, SCHEMES } from '#vocabulary/theme.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { inert, isolated, type MailPart, type MailText } from './mail-text.ts';
 
@@ -11,8 +12,8 @@ export interface MailFrame {
   readonly address: string;
   /** Plain text. */
   readonly imprint: string | undefined;
-  /** `#rrggbb`. Undefined for the bundled pages' color. */
-  readonly accent: { readonly light: string | undefined; readonly dark: string | undefined };
+  /** The colors of the pages. */
+  readonly colors: Readonly<Record<(typeof SCHEMES)[number], Colors>>;
   /** The operator's templates. */
   readonly templates: MailTemplates;
 }
@@ -69,7 +70,7 @@ function htmlValues(frame: MailFrame, { parts }: MailText, values: MailValues): 
   const markup = (kind: MailPart['kind']) =>
     parts
       .filter((part) => part.kind === kind)
-      .map((part) => renderToString(<Part part={part} accent={frame.accent.light ?? ACCENT.light} />))
+      .map((part) => renderToString(<Part part={part} styles={stylesOf(frame.colors.light)} />))
       .join('\n');
   return { ...values, details: markup('facts'), paragraphs: markup('text') };
 }
@@ -104,43 +105,62 @@ function textOfPart(part: MailPart): string {
 }
 
 const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
-const ACCENT = { light: '#0a6a5a', dark: '#52cdb4' } as const;
-const ON_ACCENT = { light: '#ffffff', dark: '#0e1413' } as const;
+const MONOSPACE = 'font-family:ui-monospace,Menlo,Consolas,monospace';
 
 /**
  * Every element has its own colors, because many programs drop style sheets. The style sheet is for programs with a
- * dark theme. Both themes set text and background together, so that no program can change only one of them.
+ * dark scheme. Both schemes set text and background together, so that no program can change only one of them.
  */
-const STYLES = {
-  body: `margin:0;padding:0;background-color:#f4f6f5;color:#15201d;${FONT};font-size:16px;line-height:1.5`,
-  page: 'max-width:34em;margin:0 auto;padding:24px 16px',
-  card: 'background-color:#ffffff;color:#15201d;border:1px solid #d5dcd9;border-radius:12px;padding:24px 24px 8px',
-  name: 'margin:0 0 16px;font-weight:600;color:#15201d',
-  heading: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:600;color:#15201d',
-  text: 'margin:0 0 16px;color:#15201d;overflow-wrap:anywhere',
-  code: 'margin:0 0 16px;font-size:28px;line-height:1.4;font-weight:600;letter-spacing:4px;color:#15201d',
-  address: 'margin:0 0 16px;font-size:14px;color:#566762;overflow-wrap:anywhere',
-  label: 'padding:4px 0;text-align:start;vertical-align:top;white-space:nowrap;font-weight:400;color:#566762',
-  // On both sides, because not every program supports logical properties.
-  value: 'padding:4px 16px;vertical-align:top;color:#15201d;overflow-wrap:anywhere',
-  facts: 'margin:0 0 16px;border-collapse:collapse',
-  footer: 'margin:16px 0 0;font-size:14px;color:#566762;overflow-wrap:anywhere',
-} as const;
+function stylesOf(colors: Colors) {
+  const { ground, surface, sunken, text, muted, line, accent } = colors;
+  return {
+    body: `margin:0;padding:0;background-color:${ground};color:${text};${FONT};font-size:16px;line-height:1.5`,
+    page: 'max-width:30em;margin:0 auto;padding:24px 16px',
+    card: `background-color:${surface};color:${text};border:1px solid ${line};border-radius:14px;padding:24px 24px 8px`,
+    name: `margin:0 0 16px;text-align:center;font-weight:600;color:${text}`,
+    heading: `margin:0 0 16px;font-size:24px;line-height:1.3;font-weight:600;color:${text}`,
+    text: `margin:0 0 16px;color:${text};overflow-wrap:anywhere`,
+    code: `margin:0 0 16px;padding:16px;border-radius:8px;background-color:${sunken};color:${text};text-align:center;${MONOSPACE};font-size:28px;line-height:1.4;font-weight:600;letter-spacing:6px`,
+    button: `display:block;padding:12px 20px;border-radius:8px;background-color:${accent};color:${colors['on-accent']};text-align:center;font-weight:600;text-decoration:none`,
+    address: `margin:0 0 16px;font-size:14px;color:${muted};overflow-wrap:anywhere`,
+    label: `padding:8px 16px;text-align:start;vertical-align:top;white-space:nowrap;font-weight:400;color:${muted}`,
+    // On both sides, because not every program supports logical properties.
+    value: `padding:8px 16px;vertical-align:top;color:${text};overflow-wrap:anywhere`,
+    facts: `width:100%;margin:0 0 16px;border-radius:8px;background-color:${sunken};color:${text};border-collapse:collapse;font-size:15px`,
+    footer: `margin:16px 0 0;text-align:center;font-size:14px;color:${muted};overflow-wrap:anywhere`,
+  } as const;
+}
 
-function darkStyles(accent: string): string {
+type Styles = ReturnType<typeof stylesOf>;
+
+function darkStyles(colors: Colors): string {
+  const backgrounds = (under: string) =>
+    [
+      `${under}.ground{background-color:${colors.ground}!important}`,
+      `${under}.card{background-color:${colors.surface}!important;border-color:${colors.line}!important}`,
+      `${under}.sunken{background-color:${colors.sunken}!important}`,
+      `${under}.button{background-color:${colors.accent}!important}`,
+    ].join('\n');
+  const texts = (under: string) =>
+    [
+      `${under}.ground,${under}.card,${under}.sunken,${under}.strong{color:${colors.text}!important}`,
+      `${under}.muted{color:${colors.muted}!important}`,
+      `${under}.button{color:${colors['on-accent']}!important}`,
+    ].join('\n');
+  // Outlook marks what it darkens by attributes in place of the media query.
   return `:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (prefers-color-scheme:dark){
-.ground{background-color:#0e1413!important;color:#e9f0ee!important}
-.card{background-color:#161e1c!important;border-color:#2b3835!important;color:#e9f0ee!important}
-.strong{color:#e9f0ee!important}
-.muted{color:#9fb0ab!important}
-.button{background-color:${accent}!important;color:${ON_ACCENT.dark}!important}
-}`;
+${backgrounds('')}
+${texts('')}
+}
+${backgrounds('[data-ogsb] ')}
+${texts('[data-ogsc] ')}`;
 }
 
 function renderHtml(frame: MailFrame, translations: Translations, mail: MailText): string {
   const { subject, heading, parts } = mail;
   const { language, direction } = translations;
+  const styles = stylesOf(frame.colors.light);
   const document = (
     <html lang={language} dir={direction}>
       <head>
@@ -151,24 +171,24 @@ function renderHtml(frame: MailFrame, translations: Translations, mail: MailText
         {/* Stops programs from turning numbers, dates or addresses into links. */}
         <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no" />
         <title>{subject}</title>
-        <style>{darkStyles(frame.accent.dark ?? ACCENT.dark)}</style>
+        <style>{darkStyles(frame.colors.dark)}</style>
       </head>
-      <body class="ground" style={STYLES.body}>
+      <body class="ground" style={styles.body}>
         {/* biome-ignore lint/a11y/useSemanticElements: programs for mails drop elements that they do not know */}
-        <div class="ground" role="main" style={STYLES.page} lang={language} dir={direction}>
-          <p class="strong" style={STYLES.name}>
+        <div class="ground" role="main" style={styles.page} lang={language} dir={direction}>
+          <p class="strong" style={styles.name}>
             <bdi>{frame.serviceName}</bdi>
           </p>
-          <div class="card" style={STYLES.card}>
-            <h1 class="strong" style={STYLES.heading}>
+          <div class="card" style={styles.card}>
+            <h1 class="strong" style={styles.heading}>
               {heading}
             </h1>
             {parts.map((part) => (
-              <Part part={part} accent={frame.accent.light ?? ACCENT.light} />
+              <Part part={part} styles={styles} />
             ))}
           </div>
           {footerLines(frame, translations, mail).map((line) => (
-            <p class="muted" style={STYLES.footer}>
+            <p class="muted" style={styles.footer}>
               {line}
             </p>
           ))}
@@ -179,31 +199,31 @@ function renderHtml(frame: MailFrame, translations: Translations, mail: MailText
   return `<!doctype html>\n${renderToString(document)}\n`;
 }
 
-function Part({ part, accent }: { part: MailPart; accent: string }): VNode {
+function Part({ part, styles }: { part: MailPart; styles: Styles }): VNode {
   switch (part.kind) {
     case 'text':
       return (
-        <p class="strong" style={STYLES.text}>
+        <p class="strong" style={styles.text}>
           {part.text}
         </p>
       );
     case 'code':
       return (
-        <p class="strong" style={STYLES.code}>
+        <p class="sunken" style={styles.code}>
           <bdi dir="ltr">{part.code}</bdi>
         </p>
       );
     case 'link':
-      return <Link label={part.label} href={part.href} accent={accent} />;
+      return <Link label={part.label} href={part.href} styles={styles} />;
     case 'facts':
       return (
-        <table style={STYLES.facts}>
+        <table class="sunken" style={styles.facts}>
           {part.facts.map(([label, value]) => (
             <tr>
-              <th class="muted" style={STYLES.label} scope="row">
+              <th class="muted" style={styles.label} scope="row">
                 {label}
               </th>
-              <td class="strong" style={STYLES.value}>
+              <td class="strong" style={styles.value}>
                 <bdi>{value}</bdi>
               </td>
             </tr>
@@ -214,16 +234,15 @@ function Part({ part, accent }: { part: MailPart; accent: string }): VNode {
 }
 
 /** Also shows the URL, for users who want to check where a button leads. */
-function Link({ label, href, accent }: { label: string; href: string; accent: string }): VNode {
-  const style = `display:inline-block;padding:12px 20px;border-radius:8px;background-color:${accent};color:${ON_ACCENT.light};font-weight:600;text-decoration:none`;
+function Link({ label, href, styles }: { label: string; href: string; styles: Styles }): VNode {
   return (
     <>
-      <p style={STYLES.text}>
-        <a class="button" href={href} style={style}>
+      <p style={styles.text}>
+        <a class="button" href={href} style={styles.button}>
           {label}
         </a>
       </p>
-      <p class="muted" style={STYLES.address}>
+      <p class="muted" style={styles.address}>
         <bdi dir="ltr">{href}</bdi>
       </p>
     </>

@@ -272,6 +272,22 @@ describe('email HTML', () => {
   });
 });
 
+test('an email has the colors of the pages, those of a theme too, in light and dark programs', async () => {
+  await signIn(browser());
+  await signIn(browser());
+  const { config } = service.core;
+  const theme = { light: { accent: '#0b5fa5' }, dark: { accent: '#8db4ff', sunken: '#222222' }, shapes: {} };
+  const own = { ...config, branding: { ...config.branding, theme } };
+  const html = (await mails.deliver({ ...service.core, config: own })).map((mail) => mail.html).join();
+  expect(html).toMatch(/<a class="button" [^>]*background-color:#0b5fa5;color:#ffffff/);
+  expect(html).toMatch(/<table class="sunken" [^>]*background-color:#eef1f0;color:#15201d/);
+  const [, dark = ''] = html.split('@media (prefers-color-scheme:dark){');
+  expect(dark).toContain('.button{background-color:#8db4ff!important}');
+  expect(dark).toContain('.sunken{background-color:#222222!important}');
+  // Outlook.
+  expect(dark).toContain('[data-ogsc] .muted{color:#9fb0ab!important}');
+});
+
 describe('a custom email (browser-flows 11)', () => {
   const part = (name: MailName, kind: MailPartName, text: string) => parseMailTemplate(name, kind, text).template;
 
