@@ -937,6 +937,10 @@ create table users (
   homeserver_deactivated_at timestamp with time zone,
   homeserver_erased_at timestamp with time zone,
   keeps_unknown_devices boolean default false not null,
+  given_name text,
+  family_name text,
+  time_zone text,
+  locale_is_chosen boolean default false not null,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)
@@ -944,6 +948,8 @@ create table users (
 CREATE INDEX users_admins ON users USING btree (id) WHERE can_request_admin;
 CREATE INDEX users_case_variants ON users USING btree (lower((username COLLATE "C"))) WHERE (username_key <> lower((username COLLATE "C")));
 CREATE INDEX users_groups ON users USING gin (groups) WHERE (groups IS NOT NULL);
+comment on column users.time_zone is 'name in the IANA time zone database';
+comment on column users.locale_is_chosen is 'the user chose `locale`, so that it no longer follows the pages shown';
 
 create table webauthn_challenges (
   id uuid not null,

@@ -21,7 +21,7 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 describe('what a release installs (S-170)', () => {
   const manifest = MANIFEST.parse(JSON.parse(textOf('package.json')));
 
-  test.each(['package-lock.json', 'tools/package-lock.json'])('%s has a checksum for every package', (path) => {
+  test.each(['package-lock.json', 'tools/package-lock.json', 'tools/site/package-lock.json'])('%s has a checksum for every package', (path) => {
     const { packages } = LOCKFILE.parse(JSON.parse(textOf(path)));
     const others = Object.entries(packages).filter(([name]) => name !== '');
     expect(others.length).toBeGreaterThan(50);

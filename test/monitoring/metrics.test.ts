@@ -15,12 +15,16 @@ import { sharedByTests } from '#test/support/shared-by-tests.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { startUpstreamPeer } from '#test/support/upstream-peer.ts';
 import { METRICS } from '#vocabulary/metric-table.ts';
+import { codeOf, tableRows } from '../manual/tables.ts';
+import { alertExpressions, dashboardExpressions, namesOf } from './packaged-expressions.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SECRET = 'confidential-secret';
 
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AE';
 const PASSWORD = 'right-hush-hush';
+/** Values that appear only when something fails. */
+const FROM_FAILURES = new Set(['5xx', 'failed', 'homeserver']);
 const HIGH_LIMIT = { burst: 100_000, per_second: 1000 };
 const TLS = selfSigned(['inner.example'], { to: '20991231235959Z' });
 
@@ -317,6 +321,53 @@ describe('GET /metrics (operations 7.2)', () => {
     expect(text).not.toContain(CLIENT_ID);
   });
 });
+
+describe('packaging/monitoring, after all of these requests', () => {
+  test.each([...alertExpressions(), ...dashboardExpressions()])(
+    '$where names metrics, labels and values that /metrics has',
+    async (expression) => {
+      const families = await scrape();
+      const { series, labels } = namesOf(expression);
+      expect(series.length).toBeGreaterThan(0);
+      for (const { name, matchers } of series) {
+        const family = families.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? families.get(name);
+        expect(family, name).toBeDefined();
+        const known = knownLabels(family, name);
+        for (const label of [...labels, ...matchers.map((matcher) => matcher.label)]) {
+          expect([name, [...known.keys()]]).toEqual([name, expect.arrayContaining([label])]);
+        }
+        for (const { label, values } of matchers) {
+          const missing = values?.filter((value) => !known.get(label)?.has(value) && !FROM_FAILURES.has(value));
+          expect([name, label, missing ?? []]).toEqual([name, label, []]);
+        }
+      }
+    },
+  );
+
+  test('the guide lists all alerts with their expressions', () => {
+    const listed = tableRows('docs/guides/monitoring.md').map(([, expression]) =>
+      codeOf(expression).replaceAll('\\|', '|'),
+    );
+    expect(alertExpressions().map(({ text }) => text)).toEqual(expect.arrayContaining(listed));
+    expect(listed.length).toBe(alertExpressions().length);
+  });
+});
+
+/** Returns the labels of a metric with their values: those of its samples, and those that its declaration names. */
+function knownLabels(family: Family | undefined, name: string): Map<string, Set<string>> {
+  const known = new Map<string, Set<string>>();
+  const add = (label: string, value?: string) => {
+    const values = known.get(label) ?? new Set();
+    if (value !== undefined) values.add(value);
+    known.set(label, values);
+  };
+  for (const { labels } of family?.samples ?? []) {
+    for (const [label, value] of Object.entries(labels)) add(label, value);
+  }
+  const declared = Object.entries(METRICS).find(([metric]) => name === metric || name.startsWith(`${metric}_`));
+  for (const label of [...(declared?.[1].labels ?? []), ...(name.endsWith('_bucket') ? ['le'] : [])]) add(label);
+  return known;
+}
 
 test('the resource without its exporter is a configuration error with its position', async () => {
   const listeners = [{ resources: ['health', 'prometheus'], binds: [{ address: '127.0.0.1:0' }] }];

@@ -24,6 +24,7 @@ export const ANNOUNCED = {
     'SetDisplayName',
     'SetOAuth2SessionName',
     'SetPrimaryEmail',
+    'SetProfile',
     'StartDataExport',
   ],
   chat: ['AllowCrossSigningReset', 'DeactivateUser'],

@@ -60,6 +60,9 @@ export const accountSection = mapping({
         'sign-in provider.',
     ),
   displayname_change_allowed: bool().prefault(true).describe('Users may change their display name.'),
+  profile_change_allowed: bool()
+    .prefault(true)
+    .describe('Users may change their given name, family name and time zone. They always choose their language.'),
   account_deactivation_allowed: bool().prefault(true).describe('Users may deactivate their own account.'),
   data_export_enabled: bool().prefault(true).describe('Users may download an archive of the data stored about them.'),
   totp_enabled: bool()
@@ -112,6 +115,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     /** Applies to users without another sign-in method. */
     keepsOneEmail: parsed.keep_one_email,
     displayNameChangeAllowed: parsed.displayname_change_allowed,
+    profileChangeAllowed: parsed.profile_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
     passkeysEnabled: parsed.passkeys_enabled,
     dataExportEnabled: parsed.data_export_enabled,

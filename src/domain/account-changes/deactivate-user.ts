@@ -84,7 +84,7 @@ export type DeactivatedBy =
 export interface Deactivation {
   readonly user: UserId;
   readonly by: DeactivatedBy;
-  /** Also hides the user's messages at the homeserver, and deletes password, display name, groups and claims here. */
+  /** Also hides the user's messages at the homeserver, and deletes password, names, groups and claims here. */
   readonly isErased: boolean;
   /** Whether the user gets a notice at the addresses that the account had. */
   readonly isTold: boolean;

@@ -9,6 +9,14 @@ export interface AccountDetails {
   readonly username: string;
   /** The name stored here; the homeserver may have a different one. */
   readonly displayName: string | undefined;
+  readonly givenName: string | undefined;
+  readonly familyName: string | undefined;
+  /** Name in the IANA time zone database. */
+  readonly timeZone: string | undefined;
+  /** BCP 47 tag. */
+  readonly language: string | undefined;
+  /** The user chose the language, so that it does not follow the pages shown. */
+  readonly isLanguageChosen: boolean;
   readonly canRequestAdmin: boolean;
   readonly createdAt: number;
   readonly lockedAt: number | undefined;
@@ -20,6 +28,11 @@ interface DetailsRow {
   readonly id: string;
   readonly username: string;
   readonly display_name: string | null;
+  readonly given_name: string | null;
+  readonly family_name: string | null;
+  readonly time_zone: string | null;
+  readonly locale: string | null;
+  readonly locale_is_chosen: boolean;
   readonly can_request_admin: boolean;
   readonly created_at: number;
   readonly locked_at: number | null;
@@ -27,7 +40,8 @@ interface DetailsRow {
   readonly has_password: boolean;
 }
 
-const COLUMNS = `u.id, u.username, u.display_name, u.can_request_admin, ${ms('u.created_at')} as created_at,
+const COLUMNS = `u.id, u.username, u.display_name, u.given_name, u.family_name, u.time_zone, u.locale, u.locale_is_chosen,
+  u.can_request_admin, ${ms('u.created_at')} as created_at,
   ${ms('u.locked_at')} as locked_at, ${ms('u.deactivated_at')} as deactivated_at,
   exists (select from user_passwords p where p.user_id = u.id) as has_password`;
 
@@ -51,6 +65,11 @@ function accountDetails(row: DetailsRow): AccountDetails {
     id: fromUuid(row.id),
     username: row.username,
     displayName: row.display_name ?? undefined,
+    givenName: row.given_name ?? undefined,
+    familyName: row.family_name ?? undefined,
+    timeZone: row.time_zone ?? undefined,
+    language: row.locale ?? undefined,
+    isLanguageChosen: row.locale_is_chosen,
     canRequestAdmin: row.can_request_admin,
     createdAt: row.created_at,
     lockedAt: row.locked_at ?? undefined,

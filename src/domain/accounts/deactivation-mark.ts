@@ -45,8 +45,10 @@ const deleteHash = statement<never, { readonly userId: string }>(
 /** The username is kept so that it cannot be reused. */
 const eraseFacts = statement<never, { readonly userId: string; readonly now: Date }>(
   'erase-facts',
-  `update users set display_name = null, groups = null, claims = null, updated_at = :now::timestamptz
-    where id = :userId::uuid and (display_name is not null or groups is not null or claims is not null)`,
+  `update users set display_name = null, given_name = null, family_name = null, time_zone = null, groups = null,
+     claims = null, updated_at = :now::timestamptz
+    where id = :userId::uuid
+      and num_nonnulls(display_name, given_name, family_name, time_zone, groups, claims) > 0`,
 );
 
 /**

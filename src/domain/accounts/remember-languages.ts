@@ -19,11 +19,11 @@ const storeLanguages = statement<
   )
   update users u set locale = used.language, updated_at = :now::timestamptz
   from locked join used on used.id = locked.id
-  where u.id = locked.id and u.locale is distinct from used.language`,
+  where u.id = locked.id and u.locale is distinct from used.language and not u.locale_is_chosen`,
 );
 
 /**
- * Stores the language in which users last viewed pages. Mails that are not triggered by the user's request use it
+ * Stores the language in which users last viewed pages, unless they chose one in their profile. Mails that are not triggered by the user's request use it
  * (browser-flows 11).
  * @param languages BCP 47 tags of installed languages, one entry per user
  * @param now milliseconds since the epoch

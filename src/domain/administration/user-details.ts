@@ -9,6 +9,9 @@ import { ms } from '#platform/postgres/statement.ts';
 /** How a user signs in, and what belongs to the account. Contains no secrets. Times in milliseconds since the epoch. */
 export interface UserDetailsRecord {
   readonly id: string;
+  readonly given_name: string | null;
+  readonly family_name: string | null;
+  readonly time_zone: string | null;
   readonly language: string | null;
   readonly has_password: boolean;
   readonly totp: { readonly created_at: number; readonly last_used_at: number | null } | null;
@@ -40,6 +43,9 @@ const LAST_ACTIVE = ['user_sessions', 'oauth2_sessions', 'compat_sessions']
 export const userDetails = new Listing<UserDetailsRecord, Record<never, never>>('admin-user-details', {
   columns: {
     id: 'u.id',
+    given_name: 'u.given_name',
+    family_name: 'u.family_name',
+    time_zone: 'u.time_zone',
     language: 'u.locale',
     has_password: 'exists (select from user_passwords p where p.user_id = u.id)',
     totp: `(select jsonb_build_object('created_at', ${ms('t.created_at')}, 'last_used_at', ${ms('t.last_used_at')})

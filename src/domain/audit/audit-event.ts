@@ -35,6 +35,7 @@ export const AUDIT_EVENT_KINDS = [
   'password_changed',
   'password_recovered',
   'primary_email_changed',
+  'profile_changed',
   'reauthenticated',
   'recovery_code_used',
   'recovery_codes_generated',

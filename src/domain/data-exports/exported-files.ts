@@ -162,6 +162,9 @@ async function writeProfile({ database, user }: ExportSource, write: WritePart):
   const described = {
     username: found.username,
     display_name: found.displayName,
+    given_name: found.givenName,
+    family_name: found.familyName,
+    time_zone: found.timeZone,
     language: found.language,
     has_password: found.hasPassword,
     authenticator_app: codes?.totp && {

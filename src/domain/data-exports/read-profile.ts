@@ -10,6 +10,9 @@ import type { UserId } from '#vocabulary/ids.ts';
 export interface ExportedProfile {
   readonly username: string;
   readonly displayName: string | undefined;
+  readonly givenName: string | undefined;
+  readonly familyName: string | undefined;
+  readonly timeZone: string | undefined;
   readonly language: string | undefined;
   readonly canRequestAdmin: boolean;
   readonly createdAt: number;
@@ -27,6 +30,9 @@ export interface ExportedProfile {
 interface ProfileRow {
   readonly username: string;
   readonly display_name: string | null;
+  readonly given_name: string | null;
+  readonly family_name: string | null;
+  readonly time_zone: string | null;
   readonly locale: string | null;
   readonly can_request_admin: boolean;
   readonly created_at: number;
@@ -40,8 +46,8 @@ interface ProfileRow {
 
 const profileOfUser = statement<ProfileRow, { readonly userId: string }>(
   'read-profile-to-export',
-  `select u.username, u.display_name, u.locale, u.can_request_admin, ${ms('u.created_at')} as created_at,
-          ${ms('u.locked_at')} as locked_at,
+  `select u.username, u.display_name, u.given_name, u.family_name, u.time_zone, u.locale, u.can_request_admin,
+          ${ms('u.created_at')} as created_at, ${ms('u.locked_at')} as locked_at,
           exists (select from user_passwords p where p.user_id = u.id) as has_password,
           array(${groupsOfUser('u.id', 'u.groups')}) as groups, u.claims,
           coalesce((select jsonb_agg(jsonb_build_object('uri', t.terms_uri, 'at', ${ms('t.accepted_at')}) order by t.accepted_at)
@@ -57,6 +63,9 @@ export async function readProfile(queryable: Queryable, user: UserId): Promise<E
   return {
     username: row.username,
     displayName: row.display_name ?? undefined,
+    givenName: row.given_name ?? undefined,
+    familyName: row.family_name ?? undefined,
+    timeZone: row.time_zone ?? undefined,
     language: row.locale ?? undefined,
     canRequestAdmin: row.can_request_admin,
     createdAt: row.created_at,

@@ -49,9 +49,7 @@ export const STORED_TOKEN_COLUMNS = `s.id as session_id,
           a.first_used_at is not null as access_token_was_used`;
 
 /** A session found by the family tag of a presented refresh token, and the stored data of that token. */
-export interface RefreshTokenRow
-  extends StoredTokenRow,
-    Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
+export interface RefreshTokenRow extends StoredTokenRow, Omit<UserFactsRow, 'username' | 'updated_at'> {
   readonly is_own_client: boolean;
   /** Whether the user may use the presenting client. Null: its cached record is outdated. */
   readonly client_admits: boolean | null;

@@ -12,6 +12,9 @@ export const PROFILE_UPDATED_AT = ms('coalesce(u.updated_at, u.created_at)');
 export interface UserFactsRow {
   readonly username: string;
   readonly display_name: string | null;
+  readonly given_name: string | null;
+  readonly family_name: string | null;
+  readonly time_zone: string | null;
   readonly locale: string | null;
   readonly updated_at: number;
   /** The primary address; null unless granted. */
@@ -47,6 +50,9 @@ export function isRequested(name: 'email' | 'groups', scope: string, claims: str
 export function userFactsColumns(scope: string, claims: string): string {
   return `u.username,
           u.display_name,
+          u.given_name,
+          u.family_name,
+          u.time_zone,
           u.locale,
           ${PROFILE_UPDATED_AT} as updated_at,
           case when ${isRequested('email', scope, claims)} then (
@@ -60,6 +66,9 @@ export function userFacts(row: UserFactsRow): UserFacts {
   return {
     username: row.username,
     displayName: row.display_name ?? undefined,
+    givenName: row.given_name ?? undefined,
+    familyName: row.family_name ?? undefined,
+    timeZone: row.time_zone ?? undefined,
     locale: row.locale ?? undefined,
     updatedAt: row.updated_at,
     email: row.email ?? undefined,

@@ -168,15 +168,20 @@ describe('deactivateUser', () => {
   });
 
   test.each([false, true])('notifies the homeserver with a job, with erasure: %s', async (hsErase) => {
-    await rows(`update users set display_name = 'Amira Okafor' where id = $1::uuid`);
+    await rows(
+      `update users set display_name = 'Amira Okafor', given_name = 'Amira', family_name = 'Okafor', time_zone = 'UTC'
+        where id = $1::uuid`,
+    );
     expect(statusOf(await deactivate(here, PASSWORD, hsErase))).toBe('DEACTIVATED');
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: false });
     await notifyHomeserver(service.core);
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: hsErase });
     expect(await remains()).toMatchObject({ passwords: hsErase ? 0 : 1 });
-    expect(await rows('select display_name from users where id = $1::uuid')).toEqual([
-      { display_name: hsErase ? null : 'Amira Okafor' },
-    ]);
+    const kept = { display_name: 'Amira Okafor', given_name: 'Amira', family_name: 'Okafor', time_zone: 'UTC' };
+    const none = { display_name: null, given_name: null, family_name: null, time_zone: null };
+    expect(
+      await rows('select display_name, given_name, family_name, time_zone from users where id = $1::uuid'),
+    ).toEqual([hsErase ? none : kept]);
   });
 
   test('succeeds while the homeserver is down, and notifies it later', async () => {

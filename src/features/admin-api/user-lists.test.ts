@@ -126,8 +126,17 @@ test('the details of an account name its factors, passkeys and sessions, and no 
     `insert into user_terms (user_id, terms_uri, accepted_at) values ($1::uuid, 'https://mail.example/terms', $2::timestamptz)`,
     [uuid, new Date(clock.now())],
   );
+  await sql(
+    service.database,
+    `update users set given_name = 'Maren', family_name = 'Dünnebier', time_zone = 'Europe/Berlin'
+      where id = $1::uuid`,
+    [uuid],
+  );
   const { body } = await admin.get(`users/${id}/details`);
   expect(body.data?.attributes).toEqual({
+    given_name: 'Maren',
+    family_name: 'Dünnebier',
+    time_zone: 'Europe/Berlin',
     language: null,
     has_password: true,
     authenticator_app: { created_at: expect.any(String), last_used_at: null },

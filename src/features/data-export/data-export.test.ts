@@ -224,7 +224,9 @@ describe("an archive's content", () => {
     const app = await giveAuthenticatorApp(service.core, userId);
     await sql(
       service.database,
-      `update users set groups = '{ops}', claims = '{"role": "pilot"}' where username = $1::text`,
+      `update users set groups = '{ops}', claims = '{"role": "pilot"}', given_name = 'Pat', family_name = 'Pilot',
+         time_zone = 'UTC'
+        where username = $1::text`,
       [username],
     );
     await service.core.activity.flush();
@@ -247,6 +249,9 @@ describe("an archive's content", () => {
       recovery_codes: { made_at: time, made: 10, unused: 10 },
       groups: ['ops'],
       further_claims: { role: 'pilot' },
+      given_name: 'Pat',
+      family_name: 'Pilot',
+      time_zone: 'UTC',
       created_at: time,
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
       imported_addresses: [{ medium: 'msisdn', address: '491234' }],

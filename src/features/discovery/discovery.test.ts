@@ -254,7 +254,8 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
     claim_types_supported: ['normal'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'nonce', 'auth_time', 'at_hash', 'c_hash', 'sid', 'acr', 'amr'],
-      ...['username', 'preferred_username', 'name', 'email', 'email_verified', 'locale', 'updated_at', 'groups'],
+      ...['username', 'preferred_username', 'name', 'given_name', 'family_name', 'email', 'email_verified'],
+      ...['zoneinfo', 'locale', 'updated_at', 'groups'],
     ],
     claims_parameter_supported: true,
     acr_values_supported: ['urn:latchkey:acr:1', 'urn:latchkey:acr:2'],

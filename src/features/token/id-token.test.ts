@@ -24,7 +24,10 @@ beforeAll(async () => {
   client = await service.client();
 });
 
-const PROFILE = ['preferred_username', 'name', 'locale', 'updated_at', 'email', 'email_verified'];
+const PROFILE = [
+  ...['preferred_username', 'name', 'given_name', 'family_name', 'zoneinfo', 'locale', 'updated_at'],
+  ...['email', 'email_verified'],
+];
 
 async function addEmail(userId: UserId): Promise<void> {
   await sql(
@@ -38,7 +41,12 @@ async function addEmail(userId: UserId): Promise<void> {
 async function newUser(scope: readonly string[], of: ClientId = client): Promise<SignedIn> {
   const signedIn = await service.signIn(of, { scope, nonce: 'a nonce', user: { displayName: 'Ada Lovelace' } });
   await addEmail(signedIn.userId);
-  await sql(db.database, `update users set locale = 'de' where id = $1::uuid`, [toUuid(signedIn.userId)]);
+  await sql(
+    db.database,
+    `update users set locale = 'de', given_name = 'Ada', family_name = 'Lovelace', time_zone = 'Europe/London'
+      where id = $1::uuid`,
+    [toUuid(signedIn.userId)],
+  );
   return signedIn;
 }
 
@@ -67,6 +75,9 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       sub: userId,
       preferred_username: `user-${userId.toLowerCase()}`,
       name: 'Ada Lovelace',
+      given_name: 'Ada',
+      family_name: 'Lovelace',
+      zoneinfo: 'Europe/London',
       locale: 'de',
       email: `${userId.toLowerCase()}@example.org`,
       email_verified: true,
@@ -83,7 +94,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     [['openid'], []],
     [
       ['openid', 'profile'],
-      ['preferred_username', 'name', 'locale', 'updated_at'],
+      ['preferred_username', 'name', 'given_name', 'family_name', 'zoneinfo', 'locale', 'updated_at'],
     ],
     [
       ['openid', 'email'],

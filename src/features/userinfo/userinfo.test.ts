@@ -73,6 +73,24 @@ describe('userinfo', () => {
     });
   });
 
+  test('an administrator overrides what the user entered, and no other claim', async () => {
+    const { accessToken, userId } = await signedIn(['openid', 'profile']);
+    await sql(
+      db.database,
+      `update users set given_name = 'Ada', family_name = 'Lovelace', time_zone = 'Europe/London',
+         claims = '{"given_name": "Augusta", "department": "Engines"}'
+        where id = $1::uuid`,
+      [toUuid(userId)],
+    );
+    expect((await get(accessToken)).body).toMatchObject({
+      name: 'Ada Lovelace',
+      given_name: 'Augusta',
+      family_name: 'Lovelace',
+      zoneinfo: 'Europe/London',
+      department: 'Engines',
+    });
+  });
+
   test('a POST with the token in the form works like a GET (OpenID Connect Core 5.3.1)', async () => {
     const { accessToken, userId } = await signedIn(['openid']);
     expect(await service.post('/oauth2/userinfo', { access_token: accessToken })).toMatchObject({

@@ -4,6 +4,10 @@ import { type ExtraClaims, NO_EXTRA_CLAIMS } from './extra-claims.ts';
 export interface UserFacts {
   readonly username: string;
   readonly displayName: string | undefined;
+  readonly givenName: string | undefined;
+  readonly familyName: string | undefined;
+  /** Name in the IANA time zone database. */
+  readonly timeZone: string | undefined;
   readonly locale: string | undefined;
   /** When any of the above last changed, in milliseconds since the epoch. */
   readonly updatedAt: number;
@@ -18,6 +22,9 @@ export interface UserFacts {
 export interface UserClaims {
   readonly preferred_username?: string;
   readonly name?: string;
+  readonly given_name?: string;
+  readonly family_name?: string;
+  readonly zoneinfo?: string;
   readonly locale?: string;
   /** Seconds since the epoch. */
   readonly updated_at?: number;
@@ -32,8 +39,11 @@ export type UserClaimName = keyof UserClaims;
 export const CLAIM_SCOPES: Readonly<Record<UserClaimName, 'profile' | 'email' | 'groups'>> = {
   preferred_username: 'profile',
   name: 'profile',
+  given_name: 'profile',
+  family_name: 'profile',
   email: 'email',
   email_verified: 'email',
+  zoneinfo: 'profile',
   locale: 'profile',
   updated_at: 'profile',
   groups: 'groups',
@@ -56,12 +66,15 @@ export function userClaims(
   scope: readonly string[],
   named: readonly UserClaimName[] = [],
 ): UserClaims {
-  const { username, displayName, locale, updatedAt, email, groups } = facts;
+  const { username, displayName, givenName, familyName, timeZone, locale, updatedAt, email, groups } = facts;
   const isWanted = (name: UserClaimName): boolean => scope.includes(CLAIM_SCOPES[name]) || named.includes(name);
   return {
     ...(isWanted('preferred_username') ? { preferred_username: username } : {}),
     // Clients that create accounts need a name for every user.
     ...(isWanted('name') ? { name: displayName ?? username } : {}),
+    ...(isWanted('given_name') && givenName !== undefined ? { given_name: givenName } : {}),
+    ...(isWanted('family_name') && familyName !== undefined ? { family_name: familyName } : {}),
+    ...(isWanted('zoneinfo') && timeZone !== undefined ? { zoneinfo: timeZone } : {}),
     ...(isWanted('locale') && locale !== undefined ? { locale } : {}),
     ...(isWanted('updated_at') ? { updated_at: Math.floor(updatedAt / 1000) } : {}),
     ...(isWanted('email') && email !== undefined ? { email } : {}),
@@ -90,9 +103,17 @@ export function claimsOfUser(
   return { client: ofClient, extra, user: userClaims(facts, scope, named) };
 }
 
-/** Merges the claims. Account claims override client claims, and the server's own claims override both. */
+/** Claims with values that users enter, unless an administrator sets the claim for the account. */
+export const ENTERED_CLAIM_NAMES = ['given_name', 'family_name', 'zoneinfo'] as const satisfies UserClaimName[];
+
+/**
+ * Merges the claims. Account claims override client claims, and the server's own claims override both, except where
+ * users enter the value.
+ */
 export function mergedClaims({ client, extra, user }: ClaimsOfUser): Readonly<Record<string, unknown>> {
-  return { ...client, ...extra, ...user };
+  const merged: Record<string, unknown> = { ...client, ...extra, ...user };
+  for (const name of ENTERED_CLAIM_NAMES) if (Object.hasOwn(extra, name)) merged[name] = extra[name];
+  return merged;
 }
 
 /** With this many bytes of claims, an ID token has at most about 8 KiB, with the largest key. */

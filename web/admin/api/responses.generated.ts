@@ -13,6 +13,9 @@ export interface Attributes {
     readonly legacy_guest: boolean;
   };
   readonly getUserDetails: {
+    readonly given_name: string | null;
+    readonly family_name: string | null;
+    readonly time_zone: string | null;
     readonly language: string | null;
     readonly has_password: boolean;
     readonly authenticator_app: {

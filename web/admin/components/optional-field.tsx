@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { attributesOf, FieldFrame, type Frame } from './choice-fields.tsx';
+import { attributesOf, FieldFrame, type Frame } from '../../components/choice-fields.tsx';
 
 /** A text that may be left out. */
 export function OptionalField({

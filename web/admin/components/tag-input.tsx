@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { attributesOf, FieldFrame } from '../../components/choice-fields.tsx';
 import { useTexts } from '../i18n/translations.ts';
-import { attributesOf, FieldFrame } from './choice-fields.tsx';
 
 /** Several names, each added by Enter, and removed by its button. */
 export function TagInput({

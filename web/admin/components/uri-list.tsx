@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
+import { LinesField } from '../../components/choice-fields.tsx';
 import { useTexts } from '../i18n/translations.ts';
-import { LinesField } from './choice-fields.tsx';
 
 /** URIs, one on each line. */
 export function UriList({

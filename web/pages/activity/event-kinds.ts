@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<EventKind, { readonly group: EventGroup; readonly t
   EMAIL_REMOVED: { group: 'profile', text: 'account.activity.kind.email_removed' },
   PRIMARY_EMAIL_CHANGED: { group: 'profile', text: 'account.activity.kind.primary_email_changed' },
   DISPLAY_NAME_CHANGED: { group: 'profile', text: 'account.activity.kind.display_name_changed' },
+  PROFILE_CHANGED: { group: 'profile', text: 'account.activity.kind.profile_changed' },
   REGISTERED: { group: 'account', text: 'account.activity.kind.registered' },
   DATA_EXPORTED: { group: 'account', text: 'account.activity.kind.data_exported' },
   ACCOUNT_LOCKED: { group: 'account', text: 'account.activity.kind.account_locked' },

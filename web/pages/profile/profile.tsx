@@ -11,6 +11,7 @@ import { useTranslations } from '../../i18n/translations.ts';
 import { AccountDeactivated } from './account-deactivated.tsx';
 import { DataExport } from './data-export.tsx';
 import { DeactivateAccount } from './deactivate-account.tsx';
+import { DetailRows, EditDetails } from './details.tsx';
 import { DisplayName } from './display-name.tsx';
 import { Emails } from './emails.tsx';
 import { UserProfile } from './profile.generated.ts';
@@ -32,26 +33,35 @@ export function Profile(): VNode {
         {({ viewer, siteConfig, upstreamOauth2Providers }) =>
           viewer.__typename === 'User' && (
             <>
-              <FactList>
-                <FactRow name={t('account.profile.username')}>
-                  <bdi>{viewer.username}</bdi>
-                </FactRow>
-                <ChatId username={viewer.username} serverName={siteConfig.serverName} />
-                <FactRow name={t('account.display_name.title')}>
-                  {viewer.matrix.available ? (
-                    <DisplayName
-                      userId={viewer.id}
-                      name={viewer.matrix.displayName}
-                      mayChange={siteConfig.displayNameChangeAllowed}
-                    />
-                  ) : (
-                    t('account.display_name.unknown')
-                  )}
-                </FactRow>
-                <FactRow name={t('account.profile.created')}>
-                  <Moment at={viewer.createdAt} />
-                </FactRow>
-              </FactList>
+              <section class="section">
+                <h2>{t('account.details.title')}</h2>
+                <FactList>
+                  <FactRow name={t('account.profile.username')}>
+                    <bdi>{viewer.username}</bdi>
+                  </FactRow>
+                  <ChatId username={viewer.username} serverName={siteConfig.serverName} />
+                  <FactRow name={t('account.display_name.title')}>
+                    {viewer.matrix.available ? (
+                      <DisplayName
+                        userId={viewer.id}
+                        name={viewer.matrix.displayName}
+                        mayChange={siteConfig.displayNameChangeAllowed}
+                      />
+                    ) : (
+                      t('account.display_name.unknown')
+                    )}
+                  </FactRow>
+                  <DetailRows user={viewer} />
+                  <FactRow name={t('account.profile.created')}>
+                    <Moment at={viewer.createdAt} />
+                  </FactRow>
+                </FactList>
+                <EditDetails
+                  user={viewer}
+                  languages={siteConfig.languages}
+                  mayChange={siteConfig.profileChangeAllowed}
+                />
+              </section>
               <Emails
                 mayChange={siteConfig.emailChangeAllowed}
                 hasPassword={siteConfig.passwordLoginEnabled && viewer.hasPassword}
@@ -69,14 +79,6 @@ export function Profile(): VNode {
                   <h2>{t('account.reset.section')}</h2>
                   <p>
                     <a href={pathTo('reset-cross-signing')}>{t('account.reset.link')}</a>
-                  </p>
-                </section>
-              )}
-              {siteConfig.passwordChangeAllowed && viewer.hasPassword && (
-                <section class="section">
-                  <h2>{t('account.profile.password')}</h2>
-                  <p>
-                    <a href={pathTo('password/change')}>{t('account.profile.change_password')}</a>
                   </p>
                 </section>
               )}

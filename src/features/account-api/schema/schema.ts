@@ -29,6 +29,7 @@ import './set-password.ts';
 import './security-events.ts';
 import './set-can-request-admin.ts';
 import './set-display-name.ts';
+import './set-profile.ts';
 import './site-config.ts';
 import './unlink-upstream.ts';
 import './upstream.ts';

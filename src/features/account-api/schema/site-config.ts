@@ -73,6 +73,14 @@ builder.objectType(SiteConfig, {
     imprint: t.string({ nullable: true, resolve: (_, __, { core }) => core.config.branding.imprint }),
     emailChangeAllowed: t.boolean({ resolve: (_, __, { core }) => core.config.account.emailChangeAllowed }),
     displayNameChangeAllowed: t.boolean({ resolve: (_, __, { core }) => core.config.account.displayNameChangeAllowed }),
+    profileChangeAllowed: t.boolean({
+      description: 'Users may change their names and time zone.',
+      resolve: (_, __, { core }) => core.config.account.profileChangeAllowed,
+    }),
+    languages: t.stringList({
+      description: 'Installed languages (BCP 47).',
+      resolve: (_, __, { browser }) => [...browser.languages],
+    }),
     passwordLoginEnabled: t.boolean({ resolve: (_, __, { core }) => core.config.passwords.enabled }),
     passwordChangeAllowed: t.boolean({
       resolve: (_, __, { core }) => core.config.passwords.enabled && core.config.account.passwordChangeAllowed,

@@ -15,6 +15,9 @@ const USER_DETAILS: Resource<UserDetailsRecord> = {
   part: { of: 'user', path: 'details' },
   accountOf: ({ id }) => id,
   attributes: z.object({
+    given_name: z.string().nullable().describe('Given name, as entered by the user; null: none.'),
+    family_name: z.string().nullable().describe('Family name, as entered by the user; null: none.'),
+    time_zone: z.string().nullable().describe('Time zone (a name from the IANA database); null: unknown.'),
     language: z.string().nullable().describe('Language of emails to the user; null: the default language.'),
     has_password: z.boolean().describe('Whether the account has a password.'),
     authenticator_app: z
@@ -58,6 +61,9 @@ const USER_DETAILS: Resource<UserDetailsRecord> = {
     last_active_at: z.iso.datetime().nullable().describe('When one of its stored sessions was last used; null: never.'),
   }),
   attributesOf: (user) => ({
+    given_name: user.given_name,
+    family_name: user.family_name,
+    time_zone: user.time_zone,
     language: user.language,
     has_password: user.has_password,
     authenticator_app: user.totp && {

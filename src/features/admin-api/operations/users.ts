@@ -136,7 +136,8 @@ const deactivationBody = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Whether to keep the user's messages, password, display name, groups, claims and identities at " + 'providers.',
+      "Whether to keep the user's messages, password, names, time zone, groups, claims and identities at " +
+        'providers.',
     ),
 });
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
+import { SelectField } from '../../../components/choice-fields.tsx';
 import { CheckField, TextField } from '../../../components/fields.tsx';
 import type { ClientDetails } from '../../api/documents.ts';
-import { SelectField } from '../../components/choice-fields.tsx';
 import type { DraftForm } from '../../components/form-dialog.tsx';
 import { linesOf, UriList } from '../../components/uri-list.tsx';
 import { type AdminKey, useTexts } from '../../i18n/translations.ts';

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
+import { SelectField } from '../../../components/choice-fields.tsx';
 import { useClient } from '../../api/context.ts';
 import type { Client, ClientDetails, ClientSecret, WithSecret } from '../../api/documents.ts';
-import { SelectField } from '../../components/choice-fields.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { SecretOnce } from '../../components/secret-once.tsx';
 import { Time } from '../../components/time.tsx';

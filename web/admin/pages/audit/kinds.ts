@@ -28,6 +28,7 @@ export const TEXTS = {
   password_changed: 'admin.event.password_changed',
   password_recovered: 'admin.event.password_recovered',
   primary_email_changed: 'admin.event.primary_email_changed',
+  profile_changed: 'admin.event.profile_changed',
   reauthenticated: 'admin.event.reauthenticated',
   recovery_code_used: 'admin.event.recovery_code_used',
   recovery_codes_generated: 'admin.event.recovery_codes_generated',

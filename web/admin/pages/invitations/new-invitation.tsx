@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
+import { SelectField } from '../../../components/choice-fields.tsx';
 import { CheckField } from '../../../components/fields.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
 import type { Invitation, List, Single } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
-import { SelectField } from '../../components/choice-fields.tsx';
 import { FormDialog, useDraftForm } from '../../components/form-dialog.tsx';
 import { OptionalField } from '../../components/optional-field.tsx';
 import { TagInput } from '../../components/tag-input.tsx';

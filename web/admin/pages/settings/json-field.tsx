@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { attributesOf, FieldFrame, type Frame } from '../../components/choice-fields.tsx';
+import { attributesOf, FieldFrame, type Frame } from '../../../components/choice-fields.tsx';
 
 /** A field for JSON, with line numbers. Enter keeps the indentation; Tab leaves the field as usual. */
 export function JsonField(field: Frame): VNode {

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { SelectField } from '../../../components/choice-fields.tsx';
 import { withParameters } from '../../api/admin-client.ts';
 import { useClient } from '../../api/context.ts';
 import type { Group, List } from '../../api/documents.ts';
 import { Responses, useResource } from '../../api/use-resource.ts';
-import { SelectField } from '../../components/choice-fields.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { useTexts } from '../../i18n/translations.ts';

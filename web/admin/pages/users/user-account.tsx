@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
+import { LinesField } from '../../../components/choice-fields.tsx';
 import { FactList, FactRow } from '../../../components/facts.tsx';
 import { TextField } from '../../../components/fields.tsx';
 import { type TestResponse, withParameters } from '../../api/admin-client.ts';
@@ -17,7 +18,6 @@ import type {
   UserGroups,
 } from '../../api/documents.ts';
 import { type ReadResource, Responses, useResource } from '../../api/use-resource.ts';
-import { LinesField } from '../../components/choice-fields.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { FormDialog, useDraftForm } from '../../components/form-dialog.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -59,6 +59,10 @@ function Profile({ id, user, details }: { id: string; user: User; details: UserD
         <FactRow name={t('admin.users.display_name')}>
           <bdi>{user.display_name ?? '–'}</bdi>
         </FactRow>
+        <TextRow name={t('admin.user.given_name')} text={details?.given_name} />
+        <TextRow name={t('admin.user.family_name')} text={details?.family_name} />
+        <TextRow name={t('admin.user.language')} text={details?.language} />
+        <TextRow name={t('admin.user.time_zone')} text={details?.time_zone} />
         <FactRow name={t('admin.user.id')}>
           <code>{id}</code>
         </FactRow>
@@ -71,6 +75,16 @@ function Profile({ id, user, details }: { id: string; user: User; details: UserD
         <TimeRow name={t('admin.user.deactivated_at')} at={user.deactivated_at} />
       </FactList>
     </section>
+  );
+}
+
+/** Shown if the user has entered the text. */
+function TextRow({ name, text }: { name: string; text: string | null | undefined }): VNode | null {
+  if (text === null || text === undefined) return null;
+  return (
+    <FactRow name={name}>
+      <bdi>{text}</bdi>
+    </FactRow>
   );
 }
 
