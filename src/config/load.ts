@@ -56,6 +56,8 @@ export interface ConfigSources {
   readonly workingDirectory: string;
   /** The files are those of Matrix Authentication Service, and are found as it finds them. */
   readonly isMas?: boolean;
+  /** Names of the variables to read. Others are ignored, in `.env` as well. All by default. */
+  readonly variables?: RegExp;
   /** Secrets of the data directory, used where no source sets a value. */
   readonly generated?: GeneratedSecrets;
   /** For a reload: the tree and protocol name at startup, which provide the settings that require a restart. */
@@ -117,7 +119,10 @@ export interface LoadedConfig {
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { workingDirectory } = sources;
   const shape = configShape();
-  const { environment, warnings } = withDotEnv(sources.environment, dotEnvDirectory(sources));
+  const { environment: all, warnings } = withDotEnv(sources.environment, dotEnvDirectory(sources));
+  const environment = Object.fromEntries(
+    Object.entries(all).filter(([name]) => sources.variables?.test(name) !== false),
+  );
   const named = namedFiles(sources, environment);
   const account = sources.account ?? processAccount();
   const reading = new Reading(shape, workingDirectory, account);

@@ -1,6 +1,8 @@
 /** Imports from Matrix Authentication Service that cannot complete, and what they leave. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
@@ -225,6 +227,10 @@ describe('the configuration of MAS', () => {
     const file = migration.masConfig({ ...document, database: undefined });
     await migration.check([], own);
     const words = ['import', 'mas', 'migrate', '--json', '--mas-config', file];
+    // Applies to this server only.
+    const environment = `LATCHKEY__DATABASE__URI=${migration.target.connectionString}\n`;
+    writeFileSync(join(dirname(file), '.env'), environment, { mode: 0o600 });
+    onTestFinished(() => rmSync(join(dirname(file), '.env')));
     const lost = await migration.command(words, { PGHOST: '127.0.0.1', PGPORT: '1' });
     expect([lost.exitCode, lost.err]).toEqual([69, expect.stringContaining('127.0.0.1:1')]);
     const { exitCode } = await migration.command(words, { MAS_DATABASE_URI: migration.mas.uri, PGUSER: 'nobody' });

@@ -20,8 +20,8 @@ export function readMasConfig(
   files: readonly string[],
   { environment, workingDirectory }: Pick<CommandIo, 'environment' | 'workingDirectory'>,
 ): Config {
-  const theirs = Object.fromEntries(Object.entries(environment).filter(([name]) => MAS_VARIABLE.test(name)));
-  return loadConfig({ files, isMas: true, environment: theirs, flags: {}, workingDirectory }).config;
+  const variables = MAS_VARIABLE;
+  return loadConfig({ files, isMas: true, environment, variables, flags: {}, workingDirectory }).config;
 }
 
 /** Returns the connection to the database of MAS. @throws ExitError 1 if the configuration has none */

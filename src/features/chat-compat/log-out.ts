@@ -20,7 +20,9 @@ export async function logOutEverywhere(core: Core, context: RequestContext): Pro
   const body = hasBody(context) ? membersOf(await context.readJson()) : new Map<string, unknown>();
   const isOnlyCompat = optionalFlag(body, ONLY_COMPAT);
   if (!isOnlyCompat && core.config.compat.logoutAll === 'compat_only') {
-    throw new LatchkeyError('not_found', { description: `"${ONLY_COMPAT}": true is required` });
+    throw new LatchkeyError('not_found', {
+      description: `${ONLY_COMPAT} has to be true: only sessions of chat clients are ended here`,
+    });
   }
   return await signOut(core, context, token, isOnlyCompat ? 'compat' : 'all');
 }
