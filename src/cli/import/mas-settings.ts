@@ -1,12 +1,11 @@
 import { targetOf } from '#app/service/foundation.ts';
 import type { Config } from '#config/config.ts';
-import { loadConfig } from '#config/load.ts';
+import { type ConfigSources, loadConfig } from '#config/load.ts';
 import type { Finding } from '#domain/import/finding.ts';
 import type { MasSettings } from '#domain/import/mas/mas-import.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type PasswordScheme, pepperOf } from '#platform/password-hash/schemes.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
-import type { CommandIo } from '../command-io.ts';
 
 /** Variables that MAS reads. Those of Latchkey belong to its own configuration. */
 const MAS_VARIABLE = /^(?:MAS_|PG)/;
@@ -18,7 +17,7 @@ const MAS_VARIABLE = /^(?:MAS_|PG)/;
  */
 export function readMasConfig(
   files: readonly string[],
-  { environment, workingDirectory }: Pick<CommandIo, 'environment' | 'workingDirectory'>,
+  { environment, workingDirectory }: Pick<ConfigSources, 'environment' | 'workingDirectory'>,
 ): Config {
   const variables = MAS_VARIABLE;
   return loadConfig({ files, isMas: true, environment, variables, flags: {}, workingDirectory }).config;
