@@ -4,20 +4,17 @@
  * folder, and stops it. Finally it repeats this like a container: install scripts disabled, and the service's account
  * without write access.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { start } from './start-service.js';
 
 const FOLDERS = /^package\/(?:bin|dist|share|migrations|locales)\//;
 const FILES = new Set(['package/package.json', 'package/LICENSE', 'package/README.md']);
 const MAX_MEGABYTES = 12;
 /** Account of the service in a container if this runs as root: an unprivileged one that exists on every system. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
-/** Timeout of a first start with a new database on a busy machine. */
-const START_MS = 60_000;
 
 const place = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
 const home = join(place, 'home');
@@ -92,65 +89,6 @@ async function startWithoutRights(archive) {
     if (!isRoot) execute('chmod', ['-R', 'u+w', prefix], environment);
   }
   process.stdout.write('it answers where it may not write to its package\n');
-}
-
-/** Starts the service, requests some pages, and stops it. */
-async function start(program, args, { env, ...options }) {
-  const port = await freePort();
-  const service = spawn(program, args, {
-    ...{ ...options, env: { ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] },
-    // A process group, because a signal to npx alone would not reach its child.
-    detached: true,
-  });
-  let log = '';
-  service.stderr.setEncoding('utf8').on('data', (text) => {
-    log += text;
-  });
-  const ended = once(service, 'exit');
-  try {
-    const base = `http://localhost:${port}`;
-    await untilOk(`${base}/health`, () => service.exitCode !== null);
-    const login = await (await fetch(`${base}/login`)).text();
-    const [, script] = /<link rel="stylesheet" href="([^"]+)"/.exec(login) ?? [];
-    if (script === undefined) throw new Error('the login page has no stylesheet');
-    await mustBeOk(new URL(script, base));
-    await mustBeOk(`${base}/api/spec.json`);
-  } catch (error) {
-    throw new Error(`${error.message}\n${log.split('\n').slice(-20).join('\n')}`);
-  } finally {
-    for (const signal of ['SIGTERM', 'SIGKILL']) {
-      try {
-        process.kill(-service.pid, signal);
-      } catch {
-        // All of them have ended, as expected after the first signal.
-      }
-      await ended;
-    }
-  }
-}
-
-async function untilOk(address, hasEnded) {
-  const deadline = performance.now() + START_MS;
-  while (performance.now() < deadline && !hasEnded()) {
-    const answer = await fetch(address).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${address} did not answer`);
-}
-
-async function mustBeOk(address) {
-  const { status } = await fetch(address);
-  if (status !== 200) throw new Error(`${address} answers ${status}`);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function execute(program, args, env, cwd = process.cwd()) {

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** Runs a program with its output on the terminal, and stops it when this process is stopped. */
-export function runToEnd(name, program, args, folder) {
+export function runToEnd(name, program, args, folder, env = process.env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 2, 2] });
+    const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 2, 2] });
     const forward = (signal) => child.kill(signal);
     for (const signal of SIGNALS) process.on(signal, forward);
     const settle = (act) => {

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { filesOfBuild, isExternal } from './build.js';
 import { dist, root } from './places.js';
+import { npm } from './program.js';
 
 const LEGAL = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
 /** Builds the bundles but is not part of them. */
@@ -43,10 +43,7 @@ function legalTexts(folder) {
  */
 export function writeSbom() {
   const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
-  const npm = process.env.npm_execpath;
-  const [program, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  const { status, stdout, stderr, error } = spawnSync(program, [...first, ...args], { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw error ?? new Error(`npm sbom ended with code ${status}: ${stderr}`);
+  const stdout = npm(args, { cwd: root });
   const sbom = JSON.parse(stdout.replaceAll(JSON.stringify(basename(root)), '"latchkey"'));
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
