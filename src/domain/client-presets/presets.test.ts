@@ -17,6 +17,7 @@ const REQUIRED = `grafana nextcloud gitea forgejo gitlab immich jellyfin paperle
 test('every required program has a preset, with a unique slug', () => {
   const slugs = CLIENT_PRESETS.map(({ slug }) => slug);
   expect(new Set(slugs).size).toBe(slugs.length);
+  expect(slugs.length).toBeGreaterThanOrEqual(40);
   expect(slugs.filter((slug) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug))).toEqual([]);
   expect(REQUIRED.split(/\s+/).filter((slug) => findPreset(slug) === undefined)).toEqual([]);
 });
