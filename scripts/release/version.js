@@ -8,6 +8,7 @@ const NAMED_IN = {
   'packaging/helm/latchkey/Chart.yaml': [/(?<=^version: )VERSION$/gm, /(?<=^appVersion: )VERSION$/gm],
   'packaging/kubernetes.yaml': [/(?<=latchkey:)VERSION$/gm],
 };
+const CONTACT_PLACEHOLDER = 'SECURITY-CONTACT';
 const FORM = /^\d+\.\d+\.\d+$/;
 
 /** Sets the version of a source tree: manifest, lockfile, the files above, and the date in the changelog. */
@@ -49,6 +50,9 @@ export function problemsOfVersion(sources, version) {
   const section = nextSection(sources);
   if (section?.version !== version || section.text === '') {
     problems.push(`CHANGELOG.md does not start with a section "## ${version} (unreleased)" that has text`);
+  }
+  if (readFileSync(join(sources, 'SECURITY.md'), 'utf8').includes(CONTACT_PLACEHOLDER)) {
+    problems.push(`SECURITY.md still has the placeholder ${CONTACT_PLACEHOLDER} instead of an address`);
   }
   return problems;
 }
