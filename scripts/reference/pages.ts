@@ -29,6 +29,7 @@ import { programPages, programTable } from './programs.ts';
 import { requestLineExpression, requestLineTable } from './request-line.ts';
 import { fillRequestsPage } from './requests.ts';
 import { type LogCall, readSourceFacts } from './source-facts.ts';
+import { filledTrustPage } from './trust.ts';
 
 /**
  * Returns texts by path below the root.
@@ -64,6 +65,7 @@ export async function referencePages(root: string, program: Program): Promise<Re
     'docs/reference/mas-configuration.md': masConfigurationPage(),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/requests.md': fillRequestsPage(requestsPage, routes),
+    'docs/trust.md': filledTrustPage(root, readFileSync(join(root, 'docs/trust.md'), 'utf8'), runs),
     'share/account-api.graphql': schemaText,
     'share/config.schema.json': configJsonSchemaText(),
     [NOT_BUILT]: shrunkList(root, accountSchema),

@@ -11,9 +11,13 @@ const NAVIGATION = [
   ['docs/guides/programs.md', 'Programs'],
   ['docs/reference/configuration.md', 'Configuration'],
   ['docs/versioning.md', 'Versions'],
+  ['docs/trust.md', 'Trust'],
   ['SECURITY.md', 'Security'],
   ['CHANGELOG.md', 'Changelog'],
 ];
+
+/** Statements and records would hide the guides in the results. */
+const SEARCHED = /^(?!docs\/(?:sql|decisions|import-graph)|bench\/)/;
 
 /** Returns a page of the site. */
 export function render({ title, content, source, permalink }) {
@@ -38,7 +42,7 @@ export function render({ title, content, source, permalink }) {
 <div id="search"></div>
 <nav aria-label="Documentation"><ul>${links.join('')}</ul></nav>
 </header>
-<main id="content" data-pagefind-body>
+<main id="content"${SEARCHED.test(source) ? ' data-pagefind-body' : ''}>
 ${content}
 </main>
 <script src="${to('pagefind/pagefind-ui.js')}"></script>
