@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -58,10 +59,18 @@ export class Application {
   }
 
   async stop() {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const closed = new Promise((resolve) => this.#child.once('close', resolve));
+    if (this.#hasEnded) return;
     this.#child.kill('SIGTERM');
-    await closed;
+    await this.ended();
+  }
+
+  /** Waits until it has ended by itself. */
+  async ended() {
+    if (!this.#hasEnded) await once(this.#child, 'close');
+  }
+
+  get #hasEnded() {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   async #listens(port) {

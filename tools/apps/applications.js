@@ -7,7 +7,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.js';
 import { configurationFile } from './configuration-file.js';
-import { debianPackages, goProgram, python, run } from './install.js';
+import { debianPackages, goProgram, python, RUBY_PACKAGES, run } from './install.js';
 import { toolChecks } from './mcp/checks.js';
 import { groupChecks } from './mod-auth-openidc/checks.js';
 import { singlePageChecks } from './oidc-client-ts/checks.js';
@@ -126,8 +126,7 @@ export const applications = [
     callback: '/users/auth/openid_connect/callback',
     preset: { slug: 'gitlab' },
     command: async () => {
-      const file = '/usr/share/doc/ruby-omniauth-openid-connect';
-      await debianPackages(['ruby', 'ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'], file);
+      await debianPackages(RUBY_PACKAGES, '/usr/share/doc/ruby-omniauth-openid-connect');
       return ['ruby', 'app.rb'];
     },
     // In development mode it raises an exception instead of redirecting to /auth/failure.

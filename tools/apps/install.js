@@ -8,12 +8,16 @@ import { promisify } from 'node:util';
 
 const here = import.meta.dirname;
 
+/** Ruby with OmniAuth for OpenID Connect, and a web server. */
+export const RUBY_PACKAGES = ['ruby', 'ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'];
+
 /**
  * Installs Python with the packages of a `requirements.txt`.
  * @param application folder of one that has packages of its own
+ * @param isComplete whether the file lists the dependencies of its packages as well
  * @returns the interpreter
  */
-export async function python(application = '') {
+export async function python(application = '', { isComplete = true } = {}) {
   const requirements = join(here, application, 'requirements.txt');
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(tmpdir(), `latchkey-apps-python-${digest}`);
@@ -22,9 +26,17 @@ export async function python(application = '') {
   if (existsSync(stamp)) return program;
   rmSync(folder, { recursive: true, force: true });
   await run('python3', ['-m', 'venv', folder]);
-  await run(program, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', requirements]);
+  const own = isComplete ? ['--no-deps'] : [];
+  await run(program, ['-m', 'pip', 'install', '--quiet', ...own, '--requirement', requirements]);
   writeFileSync(stamp, '');
   return program;
+}
+
+/** Installs the npm packages of an application with a `package.json` of its own. */
+export async function npmPackages(application) {
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--no-package-lock'], {
+    cwd: join(here, application),
+  });
 }
 
 /**
@@ -32,7 +44,7 @@ export async function python(application = '') {
  * @returns the program
  */
 export async function goProgram(name) {
-  const program = join(goFolder(), name);
+  const program = join(goFolder(), name.replaceAll(/\W+/g, '-'));
   await run('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: join(here, name) });
   return program;
 }
@@ -56,11 +68,22 @@ export async function goModuleFolder(name, module) {
 }
 
 /**
+ * Builds a Rust program.
+ * @param name of its package
+ * @returns the program
+ */
+export async function rustProgram(application, name) {
+  const folder = join(tmpdir(), 'latchkey-apps-rust');
+  await run('cargo', ['build', '--quiet', '--locked', '--target-dir', folder], { cwd: join(here, application) });
+  return join(folder, 'debug', name);
+}
+
+/**
  * Builds a Java program with Maven.
  * @returns its archive
  */
 export async function javaProgram(name) {
-  const folder = join(tmpdir(), `latchkey-apps-java-${name}`);
+  const folder = join(tmpdir(), `latchkey-apps-java-${name.replaceAll(/\W+/g, '-')}`);
   await run('mvn', ['-q', '-B', 'package', `-Dbuild.folder=${folder}`], { cwd: join(here, name) });
   return join(folder, 'app.jar');
 }

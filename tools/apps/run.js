@@ -10,6 +10,7 @@ import { launchChromium } from '../browser/chromium.js';
 import { Latchkey } from '../browser/latchkey.js';
 import { Application } from './application.js';
 import { applications } from './applications.js';
+import { examples, slowExamples } from './examples.js';
 import { startPublisher } from './mcp/publisher.js';
 import { misconfigured } from './misconfigured.js';
 import { signInChecks } from './sign-in-checks.js';
@@ -26,14 +27,15 @@ setTimeout(() => {
 }, LIMIT_MS).unref();
 
 const { values, positionals: words } = parseArgs({ options: { slow: { type: 'boolean' } }, allowPositionals: true });
-const quick = [...applications, ...misconfigured];
+const slow = [...slowApplications, ...slowExamples];
+const quick = [...applications, ...examples, ...misconfigured];
 /** Words select the applications whose names contain one of them; `--slow` selects those that take long to build. */
 const wanted =
   words.length === 0
     ? values.slow
-      ? slowApplications
+      ? slow
       : quick
-    : [...quick, ...slowApplications].filter(({ name }) => words.some((word) => name.includes(word)));
+    : [...quick, ...slow].filter(({ name }) => words.some((word) => name.includes(word)));
 if (wanted.length === 0) throw new Error(`no application has a name that holds ${words.join(' or ')}`);
 
 const checks = new Checks();
