@@ -21,13 +21,16 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 describe('what a release installs (S-170)', () => {
   const manifest = MANIFEST.parse(JSON.parse(textOf('package.json')));
 
-  test.each(['package-lock.json', 'tools/package-lock.json', 'tools/site/package-lock.json'])('%s has a checksum for every package', (path) => {
-    const { packages } = LOCKFILE.parse(JSON.parse(textOf(path)));
-    const others = Object.entries(packages).filter(([name]) => name !== '');
-    expect(others.length).toBeGreaterThan(50);
-    expect(others.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? '')).map(([name]) => name)).toEqual([]);
-    expect(others.flatMap(([, { resolved }]) => resolved ?? [])).toEqual([]);
-  });
+  test.each(['package-lock.json', 'tools/package-lock.json', 'tools/site/package-lock.json'])(
+    '%s has a checksum for every package',
+    (path) => {
+      const { packages } = LOCKFILE.parse(JSON.parse(textOf(path)));
+      const others = Object.entries(packages).filter(([name]) => name !== '');
+      expect(others.length).toBeGreaterThan(50);
+      expect(others.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? '')).map(([name]) => name)).toEqual([]);
+      expect(others.flatMap(([, { resolved }]) => resolved ?? [])).toEqual([]);
+    },
+  );
 
   test('every version is pinned, so that no registry decides what the next installation brings', () => {
     // `npm:NAME@VERSION` installs a package under another name.
