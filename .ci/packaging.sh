@@ -37,6 +37,25 @@ check_deployments() {
     node .ci/checks/chart.js "$helm" "$linters/bin/kubernetes-validate"
 }
 
+# Checks the alert rules and the expressions of the dashboard with the promtool of Debian's Prometheus.
+check_monitoring() {
+  local folder=${XDG_CACHE_HOME:-$HOME/.cache}/latchkey-prometheus rules outcome
+  if [ ! -x "$folder/usr/bin/promtool" ]; then
+    rm -rf "$folder"
+    mkdir -p "$folder" || return 1
+    (
+      cd "$folder" || exit 1
+      apt-get download prometheus 2>/dev/null || { apt-get update && apt-get download prometheus; } || exit 1
+      dpkg-deb -x prometheus*.deb . && rm prometheus*.deb usr/bin/prometheus
+    ) || return 1
+  fi
+  rules=$(mktemp --suffix=.yaml)
+  node .ci/checks/dashboard-rules.js >"$rules" && "$folder/usr/bin/promtool" check rules packaging/monitoring/alerts.yaml "$rules"
+  outcome=$?
+  rm -f "$rules"
+  return $outcome
+}
+
 # Rehearses a release and runs its files. minisign verifies the signatures independently.
 rehearse_release() {
   command -v minisign >/dev/null || apt-get install -y -qq minisign >/dev/null ||
