@@ -13,10 +13,32 @@ interface BundledLanguage {
 /** In the order of the language menu: English, then by name. */
 const ROWS = [
   { tag: 'en', name: 'English' },
+  { tag: 'cs', name: 'Čeština' },
+  { tag: 'da', name: 'Dansk' },
   { tag: 'de', name: 'Deutsch' },
+  { tag: 'et', name: 'Eesti' },
   { tag: 'es', name: 'Español' },
   { tag: 'fr', name: 'Français' },
+  { tag: 'it', name: 'Italiano' },
+  { tag: 'hu', name: 'Magyar' },
+  { tag: 'nl', name: 'Nederlands' },
+  { tag: 'nb', name: 'Norsk bokmål' },
+  { tag: 'pl', name: 'Polski' },
+  { tag: 'pt', name: 'Português' },
+  { tag: 'pt-BR', name: 'Português (Brasil)' },
+  { tag: 'sk', name: 'Slovenčina' },
+  { tag: 'sl', name: 'Slovenščina' },
+  { tag: 'fi', name: 'Suomi' },
+  { tag: 'sv', name: 'Svenska' },
+  { tag: 'tr', name: 'Türkçe' },
+  { tag: 'ru', name: 'Русский' },
+  { tag: 'uk', name: 'Українська' },
+  { tag: 'he', name: 'עברית' },
   { tag: 'ar', name: 'العربية' },
+  { tag: 'ja', name: '日本語' },
+  { tag: 'zh-Hans', name: '简体中文' },
+  { tag: 'zh-Hant', name: '繁體中文' },
+  { tag: 'ko', name: '한국어' },
 ] as const satisfies readonly BundledLanguage[];
 
 /** BCP 47 tags, in the order of the language menu. */
