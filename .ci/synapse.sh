@@ -17,3 +17,18 @@ find_synapse() {
   fi
   echo "$folder/bin/python"
 }
+
+# Lets Synapse read its configuration of packaging/compose/matrix.yaml, with the secrets that the file describes.
+check_compose_homeserver() {
+  local python=$1 folder outcome
+  folder=$(mktemp -d)
+  echo secret >"$folder/homeserver"
+  "$python" -m synapse._scripts.generate_signing_key >"$folder/synapse-signing.key"
+  printf 'database: { name: psycopg2, args: { host: postgresql, user: latchkey, dbname: synapse, password: secret } }\n' \
+    >"$folder/database.yaml"
+  sed -e "s|/run/secrets|$folder|; s|/data|$folder|" packaging/compose/matrix/homeserver.yaml >"$folder/homeserver.yaml"
+  "$python" -m synapse.config read server.server_name --config-path "$folder/homeserver.yaml" --config-path "$folder/database.yaml"
+  outcome=$?
+  rm -rf "$folder"
+  return $outcome
+}
