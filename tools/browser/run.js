@@ -65,9 +65,10 @@ const JOURNEYS = [
  * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
  * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
  * `--admin-area`: the admin area; `--providers`: its pages of sign-in providers; `--passkeys`: passkeys; `--paint`: time until pages of the account area show content;
- * `--images`: the screenshots of the guides; a word: only pages whose names contain it.
+ * `--images`: the screenshots of the guides; `--accept`, maybe with a word: writes the layouts that pages are compared with; a word: only pages whose names contain it.
  */
-const [only] = process.argv.slice(2);
+const isAccepting = process.argv[2] === '--accept';
+const [only = isAccepting ? '' : undefined] = process.argv.slice(isAccepting ? 3 : 2);
 const isShort = only === '--short';
 const isWhole = only === undefined || isShort;
 
@@ -103,7 +104,10 @@ function parts() {
   const word = isWhole ? undefined : only;
   const isOfPages = isWhole || !only.startsWith('--');
   const shares = isOfPages
-    ? Array.from({ length: SHARES_OF_PAGES }, (_, share) => ({ only: word, isShort, share, shares: SHARES_OF_PAGES }))
+    ? Array.from({ length: SHARES_OF_PAGES }, (_, share) => ({
+        ...{ only: word, isShort, isAccepting, share },
+        shares: SHARES_OF_PAGES,
+      }))
     : [];
   return [
     // A failed page is examined once more alone.

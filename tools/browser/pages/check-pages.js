@@ -8,6 +8,7 @@ import { captchaPages, checkCaptchas } from './captcha.js';
 import { chatSsoPages } from './chat-sso.js';
 import { devicePages } from './device.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
+import { checkLayout } from './layout.js';
 import { passwordChangePages } from './password-change.js';
 import { playgroundPages } from './playground.js';
 import { problemPages } from './problems.js';
@@ -75,8 +76,8 @@ const LONG_SAMPLE = new Set([
  * @param share which of this number of equal parts
  * @param pictures folder for screenshots, if wanted
  */
-export async function checkPages(checks, browser, site, { only = '', share, shares, isShort, pictures }) {
-  if (share === 0) {
+export async function checkPages(checks, browser, site, { only = '', share, shares, isShort, isAccepting, pictures }) {
+  if (share === 0 && !isAccepting) {
     await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
     await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
       checkBrand(browser, site),
@@ -92,7 +93,11 @@ export async function checkPages(checks, browser, site, { only = '', share, shar
   if (named.length === 0) throw new Error(`no page has a name that holds "${only}"`);
   for (const [index, entry] of named.filter((_, place) => place % shares === share).entries()) {
     const languages = isShort ? [languageOfPlace(index)] : languagesOf(entry, index);
-    await checks.group(entry.name, (own) => checkPage(own, browser, site, entry, languages, picture));
+    await checks.group(entry.name, (own) =>
+      isAccepting
+        ? visit(own, browser, 'en', entry, site, (page) => checkLayout(page, entry.name, true))
+        : checkPage(own, browser, site, entry, languages, picture),
+    );
   }
 }
 
@@ -124,6 +129,8 @@ async function checkPage(checks, browser, site, entry, languages, picture) {
       await picture(page, `${name}-${look}`);
     }
     await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
+    // Last, because it changes the texts.
+    await checks.that(`${name}: the layout is the accepted one`, () => checkLayout(page, name, false));
   });
   for (const language of languages) {
     await visit(checks, browser, language, entry, site, async (page) => {
