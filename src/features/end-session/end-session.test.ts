@@ -459,7 +459,7 @@ describe('a cross-site POST', () => {
 
   test('asks the user without a hint, in the requested language', async () => {
     const browser = await service.signedIn('alice');
-    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'it de' });
+    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'tlh de' });
     await browser.post('/oauth2/logout', form, CROSS_SITE);
     expectQuestion(await browser.follow());
     expect(browser.page.text).toContain('Angemeldet bleiben');

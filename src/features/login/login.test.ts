@@ -565,7 +565,7 @@ describe('GET /login', () => {
 
   test('uses the language requested by the client', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
-    const grant = await pendingGrant(clientId, { locale: 'it de' });
+    const grant = await pendingGrant(clientId, { locale: 'tlh de' });
     const page = await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
     expect(page.headers['content-language']).toBe('de');
     expect(page.body).not.toContain('ui_locales=');
