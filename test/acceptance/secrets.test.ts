@@ -202,7 +202,7 @@ async function register(): Promise<void> {
   await browser.get('/register/password');
   const { username, email } = NEWCOMER;
   const password = keep('the password of a newcomer', NEWCOMER.password);
-  await browser.submit({ username, email, password, password_confirm: password });
+  await browser.submit({ username, email, password });
   await browser.follow();
   keepOf(browser, 'of a registration');
   const { subject } = await mailTo(email, 1);

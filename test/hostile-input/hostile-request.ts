@@ -96,7 +96,7 @@ export function acceptableForms(path: string): readonly (readonly Field[])[] {
     case '/recover':
       return [[csrf, ['email', 'amira@mail.example']]];
     case '/register/password':
-      return [[csrf, ['username', 'zora'], ['password', password], ['password_confirm', password]]];
+      return [[csrf, ['username', 'zora'], ['password', password]]];
     case '/oauth2/token':
       return [
         [['grant_type', 'client_credentials']],

@@ -72,7 +72,7 @@ async function useService(service: TestService): Promise<{ readonly amira: strin
 
   const newcomer = newBrowser();
   await newcomer.get('/register/password');
-  await newcomer.submit({ username: 'newcomer', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+  await newcomer.submit({ username: 'newcomer', password: NEW_PASSWORD });
   const finish = newcomer.page.location?.replace(/[^/]+$/, 'finish') ?? '';
   await newcomer.get(finish);
   await newcomer.follow();

@@ -38,7 +38,7 @@ function authorizePath(fields: Readonly<Record<string, string>> = {}): string {
 
 /** Submits the two forms of a registration. Does not follow the redirect to the original target. */
 async function register(browser: Browser, username: string): Promise<void> {
-  await browser.submit({ username, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+  await browser.submit({ username, password: NEW_PASSWORD });
   await browser.follow();
   await browser.submit({ display_name: 'New Person' });
   await browser.get(browser.page.location ?? '');

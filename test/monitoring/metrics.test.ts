@@ -227,7 +227,7 @@ describe('GET /metrics (operations 7.2)', () => {
     await browser.submit({ password: PASSWORD }, { action: '/reauth' });
     const stranger = newBrowser();
     await stranger.get('/register/password');
-    await stranger.submit({ username: 'hush-hush', email: '', password: '', password_confirm: '' });
+    await stranger.submit({ username: 'hush-hush', email: '', password: '' });
     await stranger.get('/recover');
     await stranger.submit({ email: 'hush-hush@mail.example' });
     await stranger.get('/recover');

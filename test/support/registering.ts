@@ -22,7 +22,7 @@ export async function beginRegistration(
   query = '',
 ): Promise<Page> {
   await browser.get(`/register/password${query}`);
-  return await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD, ...fields });
+  return await browser.submit({ password: NEW_PASSWORD, ...fields });
 }
 
 /** Completes all steps but the last. @returns the URL of `finish` */

@@ -58,7 +58,6 @@ async function register({ browser }, link) {
     assert.equal(await email.isEditable(), false);
     await page.locator('input[name=username]').fill('lotte');
     await page.locator('input[name=password]').fill(PASSWORD);
-    await page.locator('input[name=password_confirm]').fill(PASSWORD);
     await page.locator('input[name=accept_terms]').check();
     await page.locator('form:has(input[name=password]) button[type=submit]').first().click();
     await page.waitForURL(/\/display-name$/);

@@ -64,7 +64,6 @@ async function begin(page, base, username) {
   await typeInto(page, page.locator('input[name=username]'), username);
   await typeInto(page, page.locator('input[name=email]'), addressOf(username));
   await typeInto(page, page.locator('input[name=password]'), PASSWORD);
-  await typeInto(page, page.locator('input[name=password_confirm]'), PASSWORD);
   await tabTo(page, page.locator('input[name=accept_terms]'));
   await page.keyboard.press('Space');
   await pressEnter(page);

@@ -37,6 +37,17 @@ for (const menu of document.querySelectorAll('.languages details')) {
   });
 }
 
+for (const button of document.querySelectorAll('[data-fills]')) {
+  const input = document.getElementById(button.dataset.fills);
+  button.addEventListener('click', (event) => {
+    event.preventDefault();
+    input.value = button.value;
+    input.dispatchEvent(new Event('input'));
+    // The next thing to enter, usually the password, which pages never repeat.
+    [...input.form.elements].find((element) => element.labels?.length > 0 && element.value === '')?.focus();
+  });
+}
+
 const captchaScript = document.querySelector('script[data-captcha-script]');
 if (captchaScript !== null) {
   const widget = document.querySelector('.captcha-widget');

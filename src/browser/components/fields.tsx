@@ -21,6 +21,7 @@ export function TextField({
   isCode = false,
   isReadOnly = false,
   keyboard,
+  children,
   ...field
 }: FieldProps & {
   value: string | undefined;
@@ -29,9 +30,11 @@ export function TextField({
   /** A code of capital letters, shown with spacing between them. */
   isCode?: boolean;
   isReadOnly?: boolean;
+  /** Help with an error, below it. */
+  children?: ComponentChildren;
 }): VNode {
   return (
-    <FieldFrame field={field}>
+    <FieldFrame field={field} help={children}>
       <input
         type="text"
         class={isCode ? 'code-input' : undefined}
@@ -104,7 +107,15 @@ export function CheckField({
   );
 }
 
-function FieldFrame({ field, children }: { field: FieldProps; children: ComponentChildren }): VNode {
+function FieldFrame({
+  field,
+  help,
+  children,
+}: {
+  field: FieldProps;
+  help?: ComponentChildren;
+  children: ComponentChildren;
+}): VNode {
   return (
     <div class="field">
       <label id={`${field.name}-label`} for={field.name}>
@@ -112,6 +123,7 @@ function FieldFrame({ field, children }: { field: FieldProps; children: Componen
       </label>
       {children}
       <FieldErrors field={field} />
+      {help}
       {field.hint !== undefined && (
         <p class="hint" id={`${field.name}-hint`}>
           {field.hint}

@@ -19,6 +19,7 @@ export function problemsOf(problems: readonly FormProblem[], field: string): For
 export function Form({
   action,
   csrf,
+  id,
   isInline = false,
   isSentAtOnce = false,
   isSentOnce = false,
@@ -26,6 +27,8 @@ export function Form({
 }: {
   action: string;
   csrf: string;
+  /** For buttons outside the form. */
+  id?: string;
   /** For a form that is a single button within a line. */
   isInline?: boolean;
   /** With scripts, the form is submitted without a press of its button. */
@@ -38,6 +41,7 @@ export function Form({
     // The server reports what is missing, in the user's language and next to the field.
     <form
       class={isInline ? 'form-inline' : 'form'}
+      id={id}
       method="post"
       action={action}
       noValidate

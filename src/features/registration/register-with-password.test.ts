@@ -167,7 +167,6 @@ describe('GET /register/password', () => {
       csrf: expect.any(String),
       username: 'new',
       password: '',
-      password_confirm: '',
     });
     expect(page.body).toContain('href="/login?kind=change_password"');
     expect(page.body).toMatch(/id="password"[^>]*autocomplete="new-password"/);
@@ -210,7 +209,7 @@ describe('GET /register/password', () => {
     // The old form's token belongs to a browser without a session, so a current page provides a new one.
     await browser.get('/');
     const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
-    const fields = { csrf, username: 'other', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+    const fields = { csrf, username: 'other', password: NEW_PASSWORD };
     await browser.post(open.forms[0]?.action ?? '', new URLSearchParams(fields));
     expect(browser.page).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(await registrations()).toBe(before);
@@ -280,28 +279,21 @@ describe('POST /register/password', () => {
   });
 
   test.each([
-    ['nothing', { username: '', password: '', password_confirm: '' }, ['required', 'required', 'required']],
+    ['nothing', { username: '', password: '' }, ['required', 'required']],
     ['a taken name', { username: 'alice' }, ['exists']],
     ['the name of a deactivated account', { username: 'gone' }, ['exists']],
     ['a name that differs in case only from an imported one', { username: 'mixed' }, ['exists']],
-    ['another password the second time', { password_confirm: 'seven purple lanterns' }, ['password_mismatch']],
-    ['an extra space the second time', { password_confirm: `${NEW_PASSWORD} ` }, ['password_mismatch']],
-    ['no second password', { password_confirm: '' }, ['required']],
     [
       'every field invalid',
-      { username: '_Öl', password: 'password', password_confirm: 'passwort' },
-      ['username-invalid-chars', 'username-reserved', 'password_compromised', 'password_mismatch'],
+      { username: '_Öl', password: 'password' },
+      ['username-invalid-chars', 'username-reserved', 'password_compromised'],
     ],
     [
       'a taken name and a weak password, together',
-      { username: 'alice', password: 'alicealicealice', password_confirm: 'alicealicealice' },
+      { username: 'alice', password: 'alicealicealice' },
       ['exists', 'password_too_weak'],
     ],
-    [
-      'one of the most common passwords, with a separate code',
-      { password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
-      ['password_compromised'],
-    ],
+    ['one of the most common passwords, with a separate code', { password: 'qwertyuiop' }, ['password_compromised']],
   ])('rejects %s', async (_, fields, codes) => {
     const before = await registrations();
     const response = await begin({ username: 'free-name', ...fields });
@@ -375,11 +367,10 @@ describe('POST /register/password', () => {
     ['the name of the service', 'example.org'],
     ['of 1,025 bytes', 'ö'.repeat(513), 'password_too_long'],
   ])('rejects a password %s (S-93)', async (_, password, code = 'password_too_weak') => {
-    const response = await begin({ username: 'kalamitsiya', password, password_confirm: password });
+    const response = await begin({ username: 'kalamitsiya', password });
     expect(response.status).toBe(200);
     expect(response.errorCodes).toEqual([code]);
     expect(response.forms[0]?.inputs.get('password')).toBe('');
-    expect(response.forms[0]?.inputs.get('password_confirm')).toBe('');
   });
 
   test.each([
@@ -389,7 +380,7 @@ describe('POST /register/password', () => {
   ])('accepts a password of %s unchanged (S-93)', async (_, password) => {
     const browser = service.browser();
     const username = `exact-${newId(service.clock.now()).toLowerCase()}`;
-    await beginRegistration(browser, { username, password, password_confirm: password });
+    await beginRegistration(browser, { username, password });
     await browser.follow();
     await browser.submit({ action: 'skip' });
     await browser.follow();
@@ -407,6 +398,39 @@ describe('POST /register/password', () => {
     const response = await begin({ username: 'alice', email: 'a@b.example' });
     expect(response.forms[0]?.inputs.get('username')).toBe('alice');
     expect(response.body).not.toContain(NEW_PASSWORD);
+  });
+
+  test('asks for the password once, and compares a second one from a page of an earlier version', async () => {
+    const browser = service.browser();
+    await browser.get('/register/password');
+    expect(browser.page.body.match(/type="password"/g)).toHaveLength(1);
+    const other = { username: 'twice', password: NEW_PASSWORD, password_confirm: `${NEW_PASSWORD} ` };
+    expect((await browser.submit(other)).errorCodes).toEqual(['password_mismatch']);
+    expect(browser.page.body).toContain('id="password-error"');
+    expect((await browser.submit({ ...other, password_confirm: NEW_PASSWORD })).status).toBe(303);
+  });
+
+  test('suggests free names in place of a taken one, which keep what was entered', async () => {
+    await withService({ tosUri: 'https://example.org/terms' }, async (other) => {
+      const browser = other.browser();
+      const rejected = await beginRegistration(browser, { username: 'alice', accept_terms: 'on' });
+      expect(rejected.errorCodes).toEqual(['exists']);
+      const [, suggestions] = rejected.forms;
+      const names = [...rejected.body.matchAll(/name="suggestion" value="(alice\d+)"/g)].map(([, name]) => name ?? '');
+      expect(names).toHaveLength(3);
+      expectCleanPage(rejected.body);
+      const fields = new URLSearchParams([...(suggestions?.inputs ?? []), ['suggestion', names[0] ?? '']]);
+      const page = await browser.post(suggestions?.action ?? '', fields);
+      expect(page.errorCodes).toEqual([]);
+      expect(page.forms[0]?.inputs.get('username')).toBe(names[0]);
+      expect(page.forms[0]?.inputs.get('accept_terms')).toBe('on');
+      expect(page.body).not.toContain('name="suggestion"');
+      expect((await browser.submit({ password: NEW_PASSWORD })).status).toBe(303);
+    });
+  });
+
+  test('suggests no names for one that is only invalid', async () => {
+    expect((await begin({ username: '_alice' })).body).not.toContain('name="suggestion"');
   });
 
   test('ignores an email address, since none is required', async () => {
@@ -464,7 +488,7 @@ describe('POST /register/password', () => {
       bannedUserAgents: { ...NOT_BANNED, substrings: ['BadBot'], regexes: ['^curl/[0-9]'] },
     } as const;
     await withService({ requester }, async (strict) => {
-      const fields = { username: 'by-ban', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+      const fields = { username: 'by-ban', password: NEW_PASSWORD };
       const send = async (address: string, userAgent?: string) => {
         const browser = strict.browser({ address });
         await browser.get('/register/password');
@@ -517,7 +541,7 @@ describe('POST /register/password', () => {
         const browser = waiting.browser();
         await browser.get('/register/password');
         const client = new AbortController();
-        const fields = { username: 'leaving', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+        const fields = { username: 'leaving', password: NEW_PASSWORD };
         const submitting = browser.submit(fields, { signal: client.signal });
         await until(() => hasher.count === 1);
         client.abort();
@@ -605,7 +629,7 @@ describe('registration limits', () => {
 });
 
 describe('registration forms from elsewhere (browser-flows 2.2)', () => {
-  const fields = { username: 'forged', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+  const fields = { username: 'forged', password: NEW_PASSWORD };
 
   test.each([
     [{ origin: 'https://evil.example' }],
@@ -650,7 +674,7 @@ describe('registration forms from elsewhere (browser-flows 2.2)', () => {
       expect(browser.page.forms[0]?.inputs.get('username')).toBe('slow');
       expect(browser.page.forms[0]?.inputs.get('accept_terms')).toBe('on');
       expect(browser.page.body).not.toContain(NEW_PASSWORD);
-      await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+      await browser.submit({ password: NEW_PASSWORD });
       expect(browser.page.status).toBe(303);
     });
   });

@@ -1,5 +1,6 @@
 import { readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import type { NameSuggestions } from '#browser/components/name-suggestions.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { invitationFields, readInvitation } from '#browser/invitation-fields.ts';
@@ -14,6 +15,7 @@ import {
   type Submission,
   startRegistration,
 } from '#domain/accounts/registrations/start-registration.ts';
+import { suggestFreeNames } from '#domain/accounts/registrations/suggest-names.ts';
 import {
   type Destination,
   destinationFormActions,
@@ -46,7 +48,10 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
   });
 }
 
-/** `POST /register/password`: starts the registration, or shows every problem of the form. */
+/**
+ * `POST /register/password`: starts the registration, or shows every problem of the form. With `suggestion`, shows the
+ * form with that username and checks nothing.
+ */
 export async function submitPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
@@ -58,6 +63,10 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   const { username, email } = submission;
   const typed = { username, email, hasAcceptedTerms: submission.acceptsTerms };
   if (isExpired) return await showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
+  const suggestion = form.get('suggestion');
+  if (suggestion !== undefined) {
+    return await showForm(deps, context, page, { ...typed, username: suggestion.slice(0, MAX_USERNAME_CHARACTERS) });
+  }
 
   const outcome = await startRegistration(deps, submission);
   countStart(undefined, outcome);
@@ -105,7 +114,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
     username: form.get('username') ?? '',
     email: form.get('email') ?? '',
     password: form.get('password') ?? '',
-    passwordConfirm: form.get('password_confirm') ?? '',
+    passwordConfirm: form.get('password_confirm'),
     acceptsTerms: form.get('accept_terms') === 'on',
     captcha: readCaptchaResponse(form),
     invitation: page.invitation,
@@ -141,10 +150,14 @@ async function reject(
     if (found.field === 'policy') return [moduleProblem(translations, found.problem, fieldOf(found.problem))];
     return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
   });
-  return await showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
+  const free = names.includes('exists') ? await suggestFreeNames(deps.database, typed.username, deps.namePolicy) : [];
+  return await showForm(deps, context, page, {
+    ...{ ...typed, username, problems: [...problems, ...others] },
+    suggestions: { names: free, sentAs: 'suggestion' },
+  });
 }
 
-const FIELDS = new Set(['username', 'email', 'password', 'password_confirm', 'accept_terms']);
+const FIELDS = new Set(['username', 'email', 'password', 'accept_terms']);
 
 /** Returns the violation's field, if the form has it. */
 function fieldOf({ field }: ModuleViolation): string | undefined {
@@ -155,7 +168,11 @@ async function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
   { action, invitation, destination, captcha, translations }: PageContext,
-  state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
+  state: Typed & {
+    readonly problems?: readonly FormProblem[];
+    readonly refusal?: FormRefusal;
+    readonly suggestions?: NameSuggestions;
+  },
 ): Promise<HttpResponse> {
   const { urls, pages, tosUri } = deps;
   const kept = invitationFields(invitation);
@@ -188,6 +205,7 @@ async function showForm(
           path: urls.registerWithPassword(action, kept),
           csrf: deps.csrf.field(context),
           username: state.username,
+          suggestions: state.suggestions,
           email:
             invited === undefined
               ? deps.isEmailRequired

@@ -6,7 +6,8 @@ import { TextField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { IdentifierPreview } from '#browser/components/identifier-preview.tsx';
-import { NewPasswordFields } from '#browser/components/new-password-fields.tsx';
+import { type NameSuggestions, SuggestionButtons, SuggestionForm } from '#browser/components/name-suggestions.tsx';
+import { NewPasswordField } from '#browser/components/new-password-field.tsx';
 import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
 import type { StrengthRules } from '#browser/components/strength-meter.tsx';
 import { type AcceptedTerms, TermsField } from '#browser/components/terms-field.tsx';
@@ -19,6 +20,8 @@ export interface RegisterForm {
   readonly csrf: string;
   /** The previously entered value, or a suggestion. */
   readonly username: string;
+  /** Undefined unless the entered username is taken. */
+  readonly suggestions: NameSuggestions | undefined;
   /** Like `username`; an invitation can fix it. Undefined if no email address is required. */
   readonly email: { readonly value: string; readonly isFixed: boolean } | undefined;
   readonly passwordRules: StrengthRules;
@@ -42,7 +45,7 @@ export function RegisterPage({
   loginPath: string;
   form: RegisterForm;
 }): VNode {
-  const { captcha, problems, terms } = form;
+  const { captcha, problems, suggestions, terms } = form;
   return (
     <>
       <Heading title={translations.t('register.title')}>
@@ -59,7 +62,9 @@ export function RegisterPage({
           hint={translations.t('username.hint')}
           value={form.username}
           problems={problems}
-        />
+        >
+          {suggestions && <SuggestionButtons translations={translations} suggestions={suggestions} />}
+        </TextField>
         {form.email !== undefined && (
           <TextField
             name="email"
@@ -72,18 +77,22 @@ export function RegisterPage({
             problems={problems}
           />
         )}
-        <NewPasswordFields
-          translations={translations}
-          name="password"
-          label="login.password"
-          confirmLabel="register.password_confirm"
-          rules={form.passwordRules}
-          problems={problems}
-        />
+        <NewPasswordField translations={translations} rules={form.passwordRules} problems={problems} />
         {terms !== undefined && <TermsField translations={translations} terms={terms} problems={problems} />}
         {captcha !== undefined && <CaptchaField translations={translations} captcha={captcha} />}
         <Button>{translations.t('register.button')}</Button>
       </Form>
+      {suggestions && (
+        <SuggestionForm
+          suggestions={suggestions}
+          action={form.path}
+          csrf={form.csrf}
+          fields={[
+            ...(form.email === undefined ? [] : [['email', form.email.value] as const]),
+            ...(terms?.isAccepted === true ? [['accept_terms', 'on'] as const] : []),
+          ]}
+        />
+      )}
       <Alternative>
         {translations.rich('register.sign_in', { link: <a href={loginPath}>{translations.t('index.sign_in')}</a> })}
       </Alternative>

@@ -68,5 +68,4 @@ export function submissionProblem(
 const REQUIRED: Record<OtherProblem['field'], MessageKey> = {
   accept_terms: 'register.terms_required',
   password: 'field.password_required',
-  password_confirm: 'field.password_confirm_required',
 };

@@ -21,6 +21,8 @@ export const samplePolicy = {
   reservedUsernames: new Set<string>(),
 };
 
+const SUGGESTIONS = { names: ['amira47', 'amira305', 'amira2718'], sentAs: 'username' } as const;
+
 const NAMES = [
   ...(['required', 'username-too-short', 'username-too-long', 'username-all-numeric'] as const),
   ...([
@@ -44,8 +46,7 @@ const OTHERS = [
   { field: 'password', problem: 'password_leaked' },
   { field: 'password', problem: 'password_too_weak' },
   { field: 'password', problem: 'password_invalid' },
-  { field: 'password_confirm', problem: 'required' },
-  { field: 'password_confirm', problem: 'password_mismatch' },
+  { field: 'password', problem: 'password_mismatch' },
   { field: 'accept_terms', problem: 'required' },
 ] as const;
 const REFUSALS = [
@@ -85,6 +86,7 @@ export function registerSample(name: string, problems: (translations: Translatio
         loginPath="/login"
         form={{
           ...{ path: '/register/password', csrf: token, username: text, email: { value: text, isFixed: false } },
+          suggestions: problems(translations).length > 0 ? { names: [text], sentAs: 'suggestion' } : undefined,
           passwordRules: { minimumScore: 3, minimumLength: 8, serviceName: text },
           terms: { uri: 'https://example.org/terms', isAccepted: false },
           captcha: sampleCaptcha(text),
@@ -174,6 +176,8 @@ export const samples = [
   })),
   pageSample('username', (context) => ({
     title: context.translations.t('username.lost.title'),
-    content: <UsernamePage {...stepOf(context)} lostName={context.text} username={context.text} />,
+    content: (
+      <UsernamePage {...stepOf(context)} lostName={context.text} username={context.text} suggestions={SUGGESTIONS} />
+    ),
   })),
 ];

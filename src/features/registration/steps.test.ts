@@ -183,7 +183,7 @@ describe('a complete registration', () => {
     try {
       const browser = prefixed.browser();
       await browser.open('register?kind=change_password');
-      await browser.submit({ username: 'prefixed', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+      await browser.submit({ username: 'prefixed', password: NEW_PASSWORD });
       await browser.follow();
       await browser.submit({ action: 'skip' });
       await browser.get(browser.page.location ?? '');

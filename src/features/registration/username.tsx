@@ -3,12 +3,14 @@ import { Button } from '#browser/components/buttons.tsx';
 import { TextField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
+import { type NameSuggestions, SuggestionButtons, SuggestionForm } from '#browser/components/name-suggestions.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { checkHomeserverName } from '#domain/accounts/registrations/homeserver-name.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
+import { suggestFreeNames } from '#domain/accounts/registrations/suggest-names.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { refusalProblem } from './registration-problems.ts';
@@ -22,10 +24,10 @@ export async function showUsername(deps: RegistrationDeps, context: RequestConte
   const { id, username, hasFixedUsername } = step.registration;
   if (hasFixedUsername) return redirect(deps.urls.registrationStep(id, 'finish'));
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
-  if (problems.length > 0) return showRejected(deps, context, step, username, problems);
+  if (problems.length > 0) return await showRejected(deps, context, step, username, problems);
   const requested = await checkHomeserverName(deps, username);
   if (requested === 'available') return redirect(deps.urls.registrationStep(id, 'finish'));
-  if (requested === 'exists') return showRejected(deps, context, step, username, [requested]);
+  if (requested === 'exists') return await showRejected(deps, context, step, username, [requested]);
   return showForm(deps, context, step, username, [refusalProblem(step.translations, { reason: requested })]);
 }
 
@@ -43,19 +45,20 @@ export async function submitUsername(deps: RegistrationDeps, context: RequestCon
   }
   const outcome = await renameRegistration(deps, registration.id, typed, context.clientAddress);
   if (outcome.ok) return redirect(deps.urls.registrationStep(registration.id, 'finish'));
-  if (outcome.reason === 'rejected') return showRejected(deps, context, step, typed, outcome.problems);
+  if (outcome.reason === 'rejected') return await showRejected(deps, context, step, typed, outcome.problems);
   return showForm(deps, context, step, typed, [refusalProblem(translations, outcome)]);
 }
 
-function showRejected(
+async function showRejected(
   deps: RegistrationDeps,
   context: RequestContext,
   step: Step,
   typed: string,
   found: readonly ('required' | NameProblem)[],
-): HttpResponse {
+): Promise<HttpResponse> {
   const { username, problems } = rejectedName(step.translations, typed, found, deps.namePolicy);
-  return showForm(deps, context, step, username, problems);
+  const names = found.includes('exists') ? await suggestFreeNames(deps.database, typed, deps.namePolicy) : [];
+  return showForm(deps, context, step, username, problems, { names, sentAs: 'username' });
 }
 
 function showForm(
@@ -64,6 +67,7 @@ function showForm(
   step: Step,
   username: string,
   problems: readonly FormProblem[],
+  suggestions?: NameSuggestions,
 ): HttpResponse {
   const { registration, translations } = step;
   return deps.pages.answer({
@@ -76,6 +80,7 @@ function showForm(
         csrf={deps.csrf.field(context)}
         lostName={registration.username}
         username={username}
+        suggestions={suggestions}
         problems={problems}
       />
     ),
@@ -89,6 +94,7 @@ export function UsernamePage({
   csrf,
   lostName,
   username,
+  suggestions,
   problems,
 }: {
   translations: Translations;
@@ -97,6 +103,8 @@ export function UsernamePage({
   lostName: string;
   /** The previously entered value. */
   username: string;
+  /** Undefined unless the name is taken. */
+  suggestions: NameSuggestions | undefined;
   problems: readonly FormProblem[];
 }): VNode {
   return (
@@ -113,9 +121,12 @@ export function UsernamePage({
           hint={translations.t('username.hint')}
           value={username}
           problems={problems}
-        />
+        >
+          {suggestions && <SuggestionButtons translations={translations} suggestions={suggestions} />}
+        </TextField>
         <Button>{translations.t('username.button')}</Button>
       </Form>
+      {suggestions && <SuggestionForm suggestions={suggestions} action={path} csrf={csrf} fields={[]} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import type { NameSuggestions } from '#browser/components/name-suggestions.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { moduleProblem } from '#browser/module-problems.ts';
@@ -10,6 +11,7 @@ import { formerAccess } from '#domain/account-changes/end-former-access.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
+import { suggestFreeNames } from '#domain/accounts/registrations/suggest-names.ts';
 import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
@@ -188,7 +190,9 @@ async function register(
   const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
   const { username, problems } = rejectedName(translations, typed.username ?? '', names, deps.namePolicy);
   const others = outcome.problems.flatMap((found) => problemOf(translations, found));
-  return showForm(deps, context, page, { ...typed, username }, [...problems, ...others]);
+  const free = names.includes('exists') ? await suggestFreeNames(deps.database, username, deps.namePolicy) : [];
+  const suggestions = { names: free, sentAs: 'username' } as const;
+  return showForm(deps, context, page, { ...typed, username }, [...problems, ...others], suggestions);
 }
 
 function problemOf(translations: Translations, found: UpstreamSubmissionProblem): FormProblem[] {
@@ -233,6 +237,7 @@ function showForm(
   { step, newcomer, destination, translations }: PageContext,
   typed: Typed,
   problems: readonly FormProblem[],
+  suggestions?: NameSuggestions,
 ): HttpResponse {
   const { urls, tosUri } = deps;
   const { provider, completed } = step;
@@ -253,6 +258,7 @@ function showForm(
         username={
           username?.isFixed === true ? username : { isFixed: false, value: typed.username ?? username?.value ?? '' }
         }
+        suggestions={suggestions}
         email={email && { value: email.value.email.address, isFixed: email.isFixed, isTaken: typed.takesEmail }}
         displayName={displayName && { ...displayName, isTaken: typed.takesDisplayName }}
         serverName={chatServerName(deps.namePolicy.serverName, deps.homeserver.isConnected)}

@@ -3,6 +3,7 @@ import { Button } from '#browser/components/buttons.tsx';
 import { CheckField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem, HiddenFields } from '#browser/components/form.tsx';
 import { IdentifierPreview } from '#browser/components/identifier-preview.tsx';
+import { type NameSuggestions, SuggestionButtons, SuggestionForm } from '#browser/components/name-suggestions.tsx';
 import type { ShownProvider } from '#browser/components/provider-buttons.tsx';
 import { ProviderMark } from '#browser/components/provider-mark.tsx';
 import { type AcceptedTerms, TermsField } from '#browser/components/terms-field.tsx';
@@ -21,6 +22,7 @@ export function UpstreamRegisterPage({
   csrf,
   problems,
   username,
+  suggestions,
   email,
   displayName,
   serverName,
@@ -38,6 +40,8 @@ export function UpstreamRegisterPage({
   problems: readonly FormProblem[];
   /** Fixed by the provider, or else entered before or suggested. */
   username: { readonly isFixed: boolean; readonly value: string };
+  /** Undefined unless the entered username is taken. */
+  suggestions: NameSuggestions | undefined;
   email: Offered | undefined;
   displayName: Offered | undefined;
   /** Domain part of chat identifiers. Undefined without a homeserver. */
@@ -80,7 +84,9 @@ export function UpstreamRegisterPage({
               hint={translations.t('username.hint')}
               value={username.value}
               problems={problems}
-            />
+            >
+              {suggestions && <SuggestionButtons translations={translations} suggestions={suggestions} />}
+            </TextField>
             {serverName !== undefined && (
               <IdentifierPreview translations={translations} of="username" serverName={serverName} />
             )}
@@ -115,6 +121,19 @@ export function UpstreamRegisterPage({
         {terms !== undefined && <TermsField translations={translations} terms={terms} problems={problems} />}
         <Button>{translations.t('register.button')}</Button>
       </Form>
+      {suggestions && (
+        <SuggestionForm
+          suggestions={suggestions}
+          action={path}
+          csrf={csrf}
+          fields={[
+            ['action', 'register'],
+            ...(email?.isTaken === true ? [['import_email', 'on'] as const] : []),
+            ...(displayName?.isTaken === true ? [['import_display_name', 'on'] as const] : []),
+            ...(terms?.isAccepted === true ? [['accept_terms', 'on'] as const] : []),
+          ]}
+        />
+      )}
       {linkPath !== undefined && (
         <Alternative>
           <a href={linkPath}>{translations.t('upstream.register.link')}</a>

@@ -22,6 +22,7 @@ function registerPage(
         csrf={token}
         problems={problems}
         username={{ isFixed, value: text }}
+        suggestions={isFixed ? undefined : { names: [text], sentAs: 'username' }}
         email={{ value: text, isFixed, isTaken: true }}
         displayName={{ value: text, isFixed, isTaken: false }}
         serverName="example.org"

@@ -47,7 +47,7 @@ export async function register({ requests, journal, mailboxes, isOn }) {
   const { username, email, password } = person;
   const visitor = requests.visitor();
   await visitor.get('/register/password');
-  await visitor.submit({ username, email, password, password_confirm: password });
+  await visitor.submit({ username, email, password });
   await visitor.follow();
   const code = await mailboxes.find(email, ({ subject }) => /\b\d{6}\b/.exec(subject)?.[0], {
     ...{ since: 0, isAwaited: isOn, timeoutMs: MAIL_MS },

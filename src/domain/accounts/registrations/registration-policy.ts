@@ -70,7 +70,8 @@ export async function findNameProblems(queryable: Queryable, name: string, polic
   return [...problems, 'exists'];
 }
 
-function brokenRules(name: string, policy: NamePolicy): NameProblem[] {
+/** Returns the rules and lists that a name violates, without the database. */
+export function brokenRules(name: string, policy: NamePolicy): NameProblem[] {
   const problems = new Set<NameProblem>(usernameProblems(name, policy.serverName));
   if (policy.reservedUsernames.has(foldUsername(name))) problems.add('username-reserved');
   if (matches(policy.bannedUsernames, name)) problems.add('username-banned');

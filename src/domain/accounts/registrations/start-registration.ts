@@ -94,7 +94,8 @@ export interface Submission {
   /** Ignored if not required, or if the invitation determines it. */
   readonly email: string;
   readonly password: string;
-  readonly passwordConfirm: string;
+  /** Sent by pages of earlier versions, which asked for the password twice. */
+  readonly passwordConfirm: string | undefined;
   readonly acceptsTerms: boolean;
   /** From the URL of the form; undefined: none. An invalid token is ignored here; its step asks for one. */
   readonly invitation: PresentedInvitation | undefined;
@@ -112,8 +113,7 @@ export interface Submission {
 export type SubmissionProblem =
   | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
   | { readonly field: 'email'; readonly problem: 'required' | EmailProblem }
-  | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
-  | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
+  | { readonly field: 'password'; readonly problem: 'required' | 'password_mismatch' | PasswordProblem }
   | { readonly field: 'accept_terms'; readonly problem: 'required' }
   /** From the operator's policy module, which names the field itself. */
   | { readonly field: 'policy'; readonly problem: ModuleViolation };
@@ -203,8 +203,9 @@ async function findProblems(
   const emails = judged?.ok === true ? [judged.email.address] : [];
   const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, submission, emails);
   if (passwordProblem !== undefined) problems.push({ field: 'password', problem: passwordProblem });
-  if (passwordConfirm === '') problems.push({ field: 'password_confirm', problem: 'required' });
-  else if (passwordConfirm !== password) problems.push({ field: 'password_confirm', problem: 'password_mismatch' });
+  if (passwordConfirm !== undefined && passwordConfirm !== password) {
+    problems.push({ field: 'password', problem: 'password_mismatch' });
+  }
   if (deps.tosUri !== undefined && !submission.acceptsTerms) {
     problems.push({ field: 'accept_terms', problem: 'required' });
   }
