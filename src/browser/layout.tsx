@@ -11,6 +11,7 @@ import type { Brand } from './brand.ts';
 import type { CaptchaWidget } from './captcha.ts';
 import { Icon } from './components/icon.tsx';
 import { type LanguageLink, LanguageMenu } from './components/language-menu.tsx';
+import { Parties, type ShownParty } from './components/parties.tsx';
 import type { Translations } from './i18n/translations.ts';
 
 /** What all pages of the service share: the operator's name, links and the published files. */
@@ -27,7 +28,7 @@ export interface Site extends AssetPaths {
   readonly template?: PageTemplate | undefined;
 }
 
-const WIDTHS = { form: 'page', decision: 'page page-wide', broad: 'page page-broad' } as const;
+const WIDTHS = { flow: 'page', broad: 'page page-broad' } as const;
 
 /** Everything about a page except its content. */
 export interface PageFrame {
@@ -35,8 +36,10 @@ export interface PageFrame {
   readonly translations: Translations;
   /** The step, the first part of the document's title. */
   readonly title: string;
-  /** 28 rem for forms, 34 rem for decisions, 62 rem for working pages. */
+  /** 28 rem for every page of a flow, so that the brand keeps its place; 62 rem for working pages. */
   readonly width?: keyof typeof WIDTHS | undefined;
+  /** The app that the page is about, shown next to the service. */
+  readonly client?: ShownParty | undefined;
   /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean | undefined;
   /** The page has a new password, whose strength is shown. */
@@ -55,9 +58,14 @@ const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
 export function renderPage(frame: PageFrame, content: VNode): string {
   return renderDocument(frame, {
     head: <Head frame={frame} />,
-    content: <main class="card">{content}</main>,
+    content: (
+      <main class="card">
+        {frame.client !== undefined && <Parties site={frame.site} client={frame.client} />}
+        {content}
+      </main>
+    ),
     footer: <Footer frame={frame} />,
-    pageClass: WIDTHS[frame.width ?? 'form'],
+    pageClass: WIDTHS[frame.width ?? 'flow'],
   });
 }
 

@@ -6,7 +6,7 @@ import type { CaptchaWidget } from './captcha.ts';
 import type { LanguageLink } from './components/language-menu.tsx';
 import { matchLanguages, negotiateLanguage, ownLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
-import { renderPage, type Site } from './layout.tsx';
+import { type PageFrame, renderPage, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
 
 /** The language that the user chose. */
@@ -21,7 +21,8 @@ export interface Page {
   /** The step, first part of the document's title. */
   readonly title: string;
   readonly translations: Translations;
-  readonly width?: 'form' | 'decision' | 'broad';
+  readonly width?: PageFrame['width'];
+  readonly client?: PageFrame['client'];
   /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean;
   /** The page has a new password, whose strength is shown. */
@@ -98,12 +99,13 @@ export class Pages {
   }
 
   answer(page: Page): HttpResponse {
-    const { title, translations, width, isRejected, hasNewPassword, hasPasskey, captcha, languageLinks } = page;
+    const { title, translations, width, client, isRejected, hasNewPassword, hasPasskey, captcha, languageLinks } = page;
     const frame = {
       site: this.#site,
       title,
       translations,
       width,
+      client,
       isRejected,
       hasNewPassword,
       hasPasskey,

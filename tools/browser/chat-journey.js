@@ -49,7 +49,6 @@ async function register(page, username) {
   assert.match(await page.getByRole('main').innerText(), /127\.0\.0\.1/, 'the page says where the person goes on');
   await typeInto(page, page.getByLabel('Username'), username);
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);
-  await typeInto(page, page.getByRole('textbox', { name: 'Confirm password', exact: true }), PASSWORD);
   await tabTo(page, page.getByRole('checkbox'));
   await page.keyboard.press('Space');
   await pressEnter(page);

@@ -51,7 +51,6 @@ async function register(page, base, username, hasScript) {
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);
   await checkStrength(page, hasScript);
   if (hasScript) await showPassword(page);
-  await typeInto(page, page.getByRole('textbox', { name: 'Confirm password', exact: true }), PASSWORD);
   await tabTo(page, page.getByRole('checkbox'));
   await page.keyboard.press('Space');
   await pressEnter(page);

@@ -52,11 +52,6 @@ function visibleName(name: string | undefined): string | undefined {
   return name === undefined || cleanName(name) === '' ? undefined : name;
 }
 
-/** The logo above the heading with the client's name. It loads separately, so the page does not wait for it. */
-export function ClientLogo({ client }: { client: ShownClient }): VNode | null {
-  return client.logoPath === undefined ? null : <img class="client-logo" src={client.logoPath} alt="" />;
-}
-
 /**
  * The client's website, privacy policy and terms, if it has them.
  * @param withoutHost text to show if the website is unknown; by default nothing is shown

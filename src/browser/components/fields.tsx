@@ -13,6 +13,8 @@ interface FieldProps {
   readonly maxLength?: number;
   /** A sentence below the input. */
   readonly hint?: string;
+  /** The field that the page is for: it gets the focus, unless the form was rejected. */
+  readonly isFirst?: boolean;
 }
 
 /** An input with its label, hint and error. `value` is the previously entered value, or a suggestion. */
@@ -149,6 +151,7 @@ function inputAttributes(field: FieldProps) {
   return {
     ...describedInput(field),
     autocomplete: field.autocomplete,
+    ...(field.isFirst === true && field.problems.length === 0 && { autofocus: true }),
     ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
   };
 }

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { Translations } from '../i18n/translations.ts';
 import { Button, type ButtonKind } from './buttons.tsx';
 import { HiddenFields } from './form.tsx';
+import { Icon } from './icon.tsx';
 
 export interface ShownPasskey {
   /** Target of the browser's response. */
@@ -22,6 +23,7 @@ export function PasskeyForm({
   kind = 'secondary',
   fields = [],
   isOffered = false,
+  isAlternative = false,
 }: {
   translations: Translations;
   passkey: ShownPasskey;
@@ -29,6 +31,8 @@ export function PasskeyForm({
   fields?: readonly (readonly [name: string, value: string])[];
   /** Whether the browser offers passkeys in the username field. */
   isOffered?: boolean;
+  /** The button follows another form. */
+  isAlternative?: boolean;
 }): VNode {
   return (
     <form
@@ -46,7 +50,11 @@ export function PasskeyForm({
           ['credential', ''],
         ]}
       />
-      <Button kind={kind}>{translations.t('passkey.use')}</Button>
+      {isAlternative && <p class="or">{translations.t('upstream.or')}</p>}
+      <Button kind={kind}>
+        <Icon name="key" />
+        <span>{translations.t('passkey.use')}</span>
+      </Button>
       <p class="field-error" role="alert" hidden data-passkey-failed>
         {translations.t('passkey.unavailable')}
       </p>

@@ -8,7 +8,7 @@ import { ProviderName } from './text.tsx';
 export interface ShownProvider {
   /** Its name for users. */
   readonly name: string;
-  /** Brand whose mark the button shows, if any. */
+  /** Brand whose initial the button shows; undefined: the initial of the name. */
   readonly brand: string | undefined;
   /** Where sign-in with it starts. */
   readonly href: string;
@@ -27,7 +27,7 @@ export function ProviderButtons({
     <div class="providers">
       {providers.map(({ name, brand, href }) => (
         <LinkButton href={href}>
-          {brand !== undefined && <ProviderMark brand={brand} />}
+          <ProviderMark brand={brand ?? name} />
           <span>{translations.rich('upstream.with', { provider: <ProviderName name={name} /> })}</span>
         </LinkButton>
       ))}

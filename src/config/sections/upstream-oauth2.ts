@@ -65,8 +65,9 @@ const provider = mapping({
   })
     .optional()
     .describe(
-      'Brand whose logo the button shows: `apple`, `discord`, `facebook`, `github`, `gitlab`, `google`, ' +
-        '`keycloak`, `linkedin`, `microsoft`, `twitter`; any other word shows its initial.',
+      'Brand whose initial the button shows, for example `google`. A known brand (`apple`, `discord`, `facebook`, ' +
+        '`github`, `gitlab`, `google`, `keycloak`, `linkedin`, `microsoft`, `twitter`) is also the label if there is no ' +
+        '`human_name`.',
     ),
   client_id: text({ maximum: 2048 }).describe('Client ID of this service at the provider.'),
   client_secret: hint(secret(), { trimmed: true })

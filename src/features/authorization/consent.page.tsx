@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import {
   ClientFacts,
-  ClientLogo,
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
@@ -43,7 +42,6 @@ export function ConsentPage(props: ConsentPageProps): VNode {
   const { translations, client, account, form, problems } = props;
   return (
     <>
-      <ClientLogo client={client} />
       <Heading title={translations.rich('consent.title', { client: <ClientName name={client.name} /> })}>
         {translations.rich('consent.redirect', { target: <bdi class="name">{client.redirectTarget}</bdi> })}
       </Heading>

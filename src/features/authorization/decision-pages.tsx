@@ -37,7 +37,7 @@ export async function showConsent(
   return deps.pages.answer({
     title: translations.t('consent.title', { client: cleanName(client.name) }),
     translations,
-    width: 'decision',
+    client,
     isRejected: problem !== undefined,
     // Both buttons redirect to the client. Signing out does so after the sign-in page.
     formActions: [stored.grant.target.redirectUri],
@@ -66,7 +66,6 @@ export async function showOtherAccount(
   return deps.pages.answer({
     title: translations.t('consent.other_account.title'),
     translations,
-    width: 'decision',
     formActions: [stored.grant.target.redirectUri],
     content: (
       <OtherAccountPage
@@ -101,7 +100,6 @@ export async function showForbidden(
     status: 403,
     title: refusalTitle(translations, client, violations),
     translations,
-    width: 'decision',
     formActions: [stored.grant.target.redirectUri],
     content: (
       <ForbiddenPage

@@ -33,7 +33,7 @@ export function decisionProps({ translations, token, text }: Pick<SampleContext,
 function decision(name: string, title: (translations: Translations, text: string) => string, page: Page) {
   return pageSample(name, (context) => ({
     title: title(context.translations, context.text),
-    width: 'decision',
+    client: { name: context.text, logoPath: '/client-logos/x' },
     content: page(context),
   }));
 }

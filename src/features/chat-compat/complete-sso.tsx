@@ -174,7 +174,6 @@ async function showDecision(
       status: 403,
       title: translations.t('problem.refused.title'),
       translations,
-      width: 'decision',
       formActions: addressesAfterSignOut(deps, login),
       content: (
         <SsoForbiddenPage
@@ -191,7 +190,7 @@ async function showDecision(
   return deps.pages.answer({
     title: translations.t('sso.title', { target: target.name }),
     translations,
-    width: 'decision',
+    client: { name: target.name },
     isRejected: isStale,
     formActions,
     content: (

@@ -208,7 +208,6 @@ async function showDecision(
       status: 403,
       title: refusalTitle(translations, client, violations),
       translations,
-      width: 'decision',
       content: (
         <DeviceForbiddenPage
           {...{ translations, client, account, form, violations }}
@@ -222,7 +221,7 @@ async function showDecision(
   return deps.pages.answer({
     title: translations.t('device.title', { client: cleanName(client.name) }),
     translations,
-    width: 'decision',
+    client,
     isRejected: problem !== undefined,
     content: (
       <DevicePage

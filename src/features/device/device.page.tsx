@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import {
   ClientFacts,
-  ClientLogo,
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
@@ -64,7 +63,6 @@ export function DevicePage(props: DevicePageProps): VNode {
   const { translations, client, device, form, problems } = props;
   return (
     <>
-      <ClientLogo client={client} />
       <Heading title={translations.rich('device.title', { client: <ClientName name={client.name} /> })}>
         {translations.t('device.compare')}
       </Heading>

@@ -106,6 +106,7 @@ export function LinkPage({
       <Form action={path} csrf={csrf}>
         <TextField
           name="code"
+          isFirst
           label={translations.t('link.code')}
           autocomplete="off"
           isCode

@@ -33,7 +33,6 @@ export function deviceSample(name: string, age: number, isUnconfirmed = false) {
     const grant = { userCode: 'BCDFGHJK', userAgent: text, address: '192.0.2.1', createdAt: now - age };
     return {
       title: translations.t('device.title', { client: text }),
-      width: 'decision',
       isRejected: isUnconfirmed,
       content: (
         <DevicePage
@@ -70,7 +69,6 @@ export const samples = [
   deviceSample('device-unconfirmed', 600_000, true),
   pageSample('device-forbidden', (context) => ({
     title: context.translations.t('problem.refused.title'),
-    width: 'decision',
     content: (
       <DeviceForbiddenPage
         {...decisionProps(context)}

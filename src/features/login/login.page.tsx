@@ -59,6 +59,7 @@ export function LoginPage({
   /** Path of the registration page. Undefined if registration is closed. */
   registerPath: string | undefined;
 }): VNode {
+  const hasForm = form !== undefined;
   return (
     <>
       <Heading title={translations.t('login.title')}>
@@ -88,10 +89,15 @@ export function LoginPage({
           <a href={recoverPath}>{translations.t('login.recover')}</a>
         </Alternative>
       )}
-      {form !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      {hasForm && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
       {passkey !== undefined && (
         <>
-          <PasskeyForm translations={translations} passkey={passkey} isOffered={form !== undefined} />
+          <PasskeyForm
+            translations={translations}
+            passkey={passkey}
+            isOffered={hasForm}
+            isAlternative={hasForm && providers.length === 0}
+          />
           {form === undefined && providers.length === 0 && (
             <p data-passkey-missing>{translations.t('passkey.no_script')}</p>
           )}
@@ -125,12 +131,14 @@ function PasswordForm({
           label={translations.t(form.acceptsEmail ? 'login.username_or_email' : 'login.username')}
           autocomplete={hasPasskey ? 'username webauthn' : 'username'}
           value={form.username}
+          isFirst={form.username === undefined}
           problems={form.problems}
         />
         <PasswordField
           name="password"
           label={translations.t('login.password')}
           autocomplete="current-password"
+          isFirst={form.username !== undefined}
           translations={translations}
           problems={form.problems}
         />

@@ -10,6 +10,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { destinationParty } from '#browser/components/parties.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
 import { readUnnamed, rememberPendingLogin } from '#browser/pending-login.ts';
@@ -233,6 +234,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     translations,
     isRejected: problems.length > 0,
     hasPasskey: deps.signIn.relyingParty !== undefined,
+    client: destinationParty(deps, destination, translations.language),
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // If the client chose the language, a choice on this page would have no effect.

@@ -66,6 +66,7 @@ export function ReauthPage(props: ReauthPageProps): VNode {
             name="password"
             label={translations.t('login.password')}
             autocomplete="current-password"
+            isFirst
             translations={translations}
             problems={props.problems}
           />

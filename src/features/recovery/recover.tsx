@@ -111,6 +111,7 @@ export function RecoverPage({
       <Form action={form.path} csrf={form.csrf}>
         <TextField
           name="email"
+          isFirst
           label={translations.t('recover.email')}
           autocomplete="email"
           keyboard="email"

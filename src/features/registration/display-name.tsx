@@ -98,6 +98,7 @@ export function DisplayNamePage({
       <Form action={path} csrf={csrf}>
         <TextField
           name="display_name"
+          isFirst
           label={translations.t('display_name.label')}
           autocomplete="name"
           value={displayName}

@@ -1,6 +1,7 @@
 import { readCaptchaResponse, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { NameSuggestions } from '#browser/components/name-suggestions.tsx';
+import { destinationParty } from '#browser/components/parties.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { invitationFields, readInvitation } from '#browser/invitation-fields.ts';
@@ -189,6 +190,7 @@ async function showForm(
     translations,
     isRejected: problems.length > 0,
     hasNewPassword: true,
+    client: destinationParty(deps, destination, translations.language),
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // If the client chose the language, a choice on this page would have no effect.

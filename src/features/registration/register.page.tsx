@@ -57,6 +57,7 @@ export function RegisterPage({
       <Form action={form.path} csrf={form.csrf}>
         <TextField
           name="username"
+          isFirst
           label={translations.t('login.username')}
           autocomplete="username"
           hint={translations.t('username.hint')}
@@ -140,6 +141,7 @@ export function ChoicePage({
         <Form action={form.path} csrf={form.csrf}>
           <TextField
             name="username"
+            isFirst
             label={translations.t('login.username')}
             autocomplete="username"
             hint={translations.t('username.hint')}

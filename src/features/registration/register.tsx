@@ -1,5 +1,6 @@
 import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { destinationParty } from '#browser/components/parties.tsx';
 import { invitationFields, readInvitation } from '#browser/invitation-fields.ts';
 import { destinationFormActions, destinationName, findDestination } from '#domain/authorizations/destination.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
@@ -95,6 +96,7 @@ async function showChoice(
   return pages.answer({
     title: translations.t('register.title'),
     translations,
+    client: destinationParty(deps, destination, translations.language),
     isRejected: problems.length > 0,
     formActions: destinationFormActions(destination),
     languageLinks:

@@ -93,7 +93,14 @@ export function TokenPage({
       <Heading title={translations.t('token.title')}>{translations.t('token.text')}</Heading>
       <ErrorSummary translations={translations} problems={problems} />
       <Form action={path} csrf={csrf}>
-        <TextField name="token" label={translations.t('token.label')} autocomplete="off" value="" problems={problems} />
+        <TextField
+          name="token"
+          label={translations.t('token.label')}
+          autocomplete="off"
+          value=""
+          isFirst
+          problems={problems}
+        />
         <Button>{translations.t('token.button')}</Button>
       </Form>
     </>

@@ -55,6 +55,7 @@ export function VerifyEmailPage({
         <Form action={path} csrf={csrf}>
           <TextField
             name="code"
+            isFirst
             label={translations.t('verify_email.code')}
             autocomplete="one-time-code"
             hint={translations.t('verify_email.hint', { minutes })}

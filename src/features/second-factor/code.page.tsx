@@ -41,6 +41,7 @@ export function CodePage(props: CodePageProps): VNode {
         <Form action={path} csrf={props.csrf}>
           <TextField
             name="code"
+            isFirst
             label={t(isApp ? 'second_factor.totp.label' : 'second_factor.recovery.label')}
             hint={t(isApp ? 'second_factor.totp.hint' : 'second_factor.recovery.hint')}
             autocomplete={isApp ? 'one-time-code' : 'off'}

@@ -58,15 +58,13 @@ export function UpstreamRegisterPage({
           provider: <ProviderName name={provider.name} />,
         })}
       </Heading>
-      {(provider.brand !== undefined || provider.accountName !== undefined) && (
-        <div class="account">
-          {provider.brand !== undefined && <ProviderMark brand={provider.brand} />}
-          <div class="account-name">
-            <bdi class="name">{provider.name}</bdi>
-            {provider.accountName !== undefined && <bdi class="meta">{provider.accountName}</bdi>}
-          </div>
+      <div class="account">
+        <ProviderMark brand={provider.brand ?? provider.name} />
+        <div class="account-name">
+          <bdi class="name">{provider.name}</bdi>
+          {provider.accountName !== undefined && <bdi class="meta">{provider.accountName}</bdi>}
         </div>
-      )}
+      </div>
       <ErrorSummary translations={translations} problems={problems} />
       <Form action={path} csrf={csrf}>
         <HiddenFields fields={[['action', 'register']]} />

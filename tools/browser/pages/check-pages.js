@@ -7,7 +7,7 @@ import { brandedPages, checkBrand } from './branded.js';
 import { captchaPages, checkCaptchas } from './captcha.js';
 import { chatSsoPages } from './chat-sso.js';
 import { devicePages } from './device.js';
-import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
+import { APPEARANCES, appear, checkDocument, checkFocus, checkTargets, checkWidth, checkWithAxe } from './examine.js';
 import { checkLayout } from './layout.js';
 import { passwordChangePages } from './password-change.js';
 import { playgroundPages } from './playground.js';
@@ -155,6 +155,7 @@ async function checkAppearances(checks, page, name, withAxe) {
     await checks.that(`${name}: ${appearance.colorScheme}, ${appearance.viewport.width} px`, async () => {
       await appear(page, appearance);
       await checkWidth(page);
+      if (appearance.viewport.width === NARROW.viewport.width) await checkTargets(page);
       if (withAxe.includes(appearance)) await checkWithAxe(page);
     });
   }

@@ -57,6 +57,28 @@ export async function checkWidth(page) {
 }
 
 /**
+ * Checks that no button, field or checkbox with its text is lower than 44 px at this width, and no text link lower than
+ * 24 px (browser-flows 12.2).
+ */
+export async function checkTargets(page) {
+  const small = await page.evaluate(() => {
+    const place = document.querySelector('dialog[open]') ?? document;
+    const isText = (element) => element.matches('a:not([class*=button]), .button-quiet');
+    const heightOf = (element) => {
+      const boxes = [element, ...(element.matches('[type=checkbox], [type=radio]') ? element.labels : [])];
+      return Math.max(...boxes.map((box) => box.getBoundingClientRect().height));
+    };
+    const controls = 'a[href], button, summary, input:not([type=hidden]), select, textarea';
+    return [...place.querySelectorAll(controls)]
+      .filter((element) => element.checkVisibility() && heightOf(element) > 1)
+      .map((element) => [heightOf(element), isText(element) ? 24 : 44, element.outerHTML.slice(0, 160)])
+      .filter(([height, least]) => height < least - 0.5)
+      .map(([height, least, html]) => `${height} px, not ${least}: ${html}`);
+  });
+  assert.deepEqual(small, []);
+}
+
+/**
  * Checks that Tab reaches every interactive element, each with a focus ring of at least 2 px within the window (WCAG 2.2
  * 2.1.1, 2.4.7).
  */

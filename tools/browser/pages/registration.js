@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { PASSWORD } from '../settings.js';
 import { send } from './steps.js';
 
@@ -28,6 +29,23 @@ export const registrationPages = [
         email: 'amira.example.org',
         password: 'abc',
       });
+    },
+  },
+  {
+    name: 'register-taken',
+    codes: ['exists', 'required'],
+    reach: async (page, { base }) => {
+      const takeName = async () => {
+        await page.goto(`${base}register`);
+        await send(page, { username: 'bo', email: 'bo@mail.example', password: PASSWORD });
+      };
+      await takeName();
+      assert.equal(await page.locator('[data-fills]').count(), 3);
+      const name = await page.locator('[data-fills]').first().getAttribute('value');
+      await page.locator('[data-fills]').first().click();
+      assert.equal(await page.locator('[name=username]').inputValue(), name);
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'password');
+      await takeName();
     },
   },
   ...[
