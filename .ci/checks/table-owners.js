@@ -29,7 +29,7 @@ const OWNED = {
   'domain/keys': ['secret_keys', 'server_state'],
   'domain/limits': ['rate_limits', 'replayed_values'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
-  'domain/passkeys': ['user_passkeys', 'webauthn_challenges'],
+  'domain/passkeys': ['user_passkey_offers', 'user_passkeys', 'webauthn_challenges'],
   'domain/second-factors': [
     'user_pending_logins',
     'user_recovery_codes',

@@ -90,7 +90,7 @@ function sumOf(names, weigh) {
 }
 
 /** Files of the sign-in pages and of the account area; their scripts are listed by what they contain. */
-const SIGN_IN_FILES = ['pages.css', 'pages.js', 'passkey.js', 'strength.js'];
+const SIGN_IN_FILES = ['pages.css', 'pages.js', 'add-passkey.js', 'passkey.js', 'strength.js'];
 
 /**
  * Throws if the account area or the sign-in pages load more than `web/weights.json` allows: a new part of the product

@@ -11,7 +11,7 @@ import type { Brand } from './brand.ts';
 import type { CaptchaWidget } from './captcha.ts';
 import { Icon } from './components/icon.tsx';
 import { type LanguageLink, LanguageMenu } from './components/language-menu.tsx';
-import { Parties, type ShownParty } from './components/parties.tsx';
+import { Parties, type ShownParty, type ShownService } from './components/parties.tsx';
 import type { Translations } from './i18n/translations.ts';
 
 /** What all pages of the service share: the operator's name, links and the published files. */
@@ -46,6 +46,8 @@ export interface PageFrame {
   readonly hasNewPassword?: boolean | undefined;
   /** The page accepts a passkey. */
   readonly hasPasskey?: boolean | undefined;
+  /** The page creates a passkey. */
+  readonly hasNewPasskey?: boolean | undefined;
   /** The CAPTCHA of the page's form, whose script comes from the CAPTCHA service. */
   readonly captcha?: Pick<CaptchaWidget, 'scriptUrl'> | undefined;
   /** Links to this page in other languages. Only for pages that read `ui_locales`. */
@@ -60,13 +62,22 @@ export function renderPage(frame: PageFrame, content: VNode): string {
     head: <Head frame={frame} />,
     content: (
       <main class="card">
-        {frame.client !== undefined && <Parties site={frame.site} client={frame.client} />}
+        {frame.client !== undefined && <Parties service={shownService(frame.site)} client={frame.client} />}
         {content}
       </main>
     ),
     footer: <Footer frame={frame} />,
     pageClass: WIDTHS[frame.width ?? 'flow'],
   });
+}
+
+function shownService(site: Site): ShownService {
+  const icon = site.brand?.icon;
+  return {
+    name: site.serviceName,
+    iconPath: icon === undefined ? undefined : site.assetPath(icon.name),
+    hasLogo: site.brand?.logo !== undefined,
+  };
 }
 
 /** Renders the parts of a document within the operator's template, if there is one. */
@@ -108,6 +119,7 @@ function Head({ frame }: { frame: PageFrame }): VNode {
         <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
       )}
       {frame.hasPasskey === true && <script src={site.assetPath('passkey.js')} defer />}
+      {frame.hasNewPasskey === true && <script src={site.assetPath('add-passkey.js')} defer />}
       {/* After this service's own script, which prepares the element and detects loading errors. */}
       {frame.captcha !== undefined && <script src={frame.captcha.scriptUrl} data-captcha-script defer />}
     </head>

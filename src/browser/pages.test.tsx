@@ -306,5 +306,7 @@ describe('the strength meter', () => {
 test('stylesheet and scripts stay within the page weight (browser-flows 12.1): 20 KiB and 40 KiB compressed', () => {
   const size = (name: string) => gzipSync(readFileSync(new URL(`assets/${name}`, import.meta.url))).length;
   expect(size('pages.css')).toBeLessThanOrEqual(20 * 1024);
-  expect(size('pages.js') + size('strength.js') + size('passkey.js')).toBeLessThanOrEqual(40 * 1024);
+  expect(size('pages.js') + size('strength.js') + size('passkey.js') + size('add-passkey.js')).toBeLessThanOrEqual(
+    40 * 1024,
+  );
 });

@@ -29,6 +29,8 @@ export interface Page {
   readonly hasNewPassword?: boolean;
   /** The page accepts a passkey, see `PasskeyForm`. */
   readonly hasPasskey?: boolean;
+  /** The page creates a passkey. */
+  readonly hasNewPasskey?: boolean;
   /** The CAPTCHA of its form. */
   readonly captcha?: CaptchaWidget | undefined;
   /** URLs that an accepted form may redirect to. Browsers check `form-action` for redirects too. */
@@ -99,18 +101,11 @@ export class Pages {
   }
 
   answer(page: Page): HttpResponse {
-    const { title, translations, width, client, isRejected, hasNewPassword, hasPasskey, captcha, languageLinks } = page;
+    const { title, translations, captcha, languageLinks } = page;
+    const { width, client, isRejected, hasNewPassword, hasPasskey, hasNewPasskey } = page;
     const frame = {
-      site: this.#site,
-      title,
-      translations,
-      width,
-      client,
-      isRejected,
-      hasNewPassword,
-      hasPasskey,
-      captcha,
-      languageLinks,
+      ...{ site: this.#site, title, translations, width, client, isRejected, captcha, languageLinks },
+      ...{ hasNewPassword, hasPasskey, hasNewPasskey },
     };
     return {
       status: page.status ?? 200,

@@ -93,7 +93,11 @@ export function completionRequest(
   };
 }
 
-/** Sets the cookies of a session that was opened or renewed, and redirects. @param known what `trust` was for */
+/**
+ * Sets the cookies of a session that was opened or renewed, and redirects.
+ * @param known what `trust` was for
+ * @param target where the user continues
+ */
 export function finishLogin(
   deps: PageDeps,
   context: RequestContext,
@@ -104,6 +108,7 @@ export function finishLogin(
   }: { readonly session: SessionCredentials | undefined; readonly user: User; readonly purpose: Purpose },
   action: PostAuthAction | undefined,
   known?: readonly KnownBrowser[],
+  target = deps.urls.afterAuthentication(action),
 ): HttpResponse {
   if (purpose === 'reauth') {
     if (session !== undefined) deps.viewers.rotate(context, session);
@@ -113,7 +118,7 @@ export function finishLogin(
   }
   forgetPendingLogin(context);
   deps.csrf.rotate(context);
-  return redirect(deps.urls.afterAuthentication(action));
+  return redirect(target);
 }
 
 /** Returns the response if the last factor was correct but the user still cannot be signed in. */

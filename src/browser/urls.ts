@@ -55,6 +55,16 @@ export class Urls {
     return this.path('login/passkey/options') + query([['purpose', purpose]]);
   }
 
+  /** The page that offers to add a passkey after a sign-in with a password. */
+  passkeyOffer(action?: PostAuthAction): string {
+    return this.path('login/add-passkey') + query(postAuthActionFields(action));
+  }
+
+  /** Where its script gets the parameters of the new passkey. */
+  newPasskeyOptions(): string {
+    return this.path('login/add-passkey/options');
+  }
+
   /** The same for reauthentication. */
   reauthStep(step: 'totp' | 'recovery-code', action?: PostAuthAction): string {
     return this.path(`reauth/${step}`) + query(postAuthActionFields(action));

@@ -14,6 +14,7 @@ export const ASSET_NAMES = [
   'favicon.svg',
   'pages.css',
   'pages.js',
+  'add-passkey.js',
   'passkey.js',
   'playground.js',
   'strength-estimator.js',

@@ -13,6 +13,7 @@ import { insertClient, sql } from '../support/fixtures.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
 import { linkAccount } from '../support/link-account.ts';
 import { type Mails, startMails } from '../support/mails.ts';
+import { PasskeyAuthenticator } from '../support/passkey-authenticator.ts';
 import { givePasskey, passkeyOptions } from '../support/passkeys.ts';
 import { beginRegistration, codeSentTo, NEW_PASSWORD } from '../support/registering.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -125,6 +126,7 @@ describe('the endpoint reference', () => {
     await signInThroughProvider();
     await registerThroughProvider();
     await usePasskey();
+    await acceptPasskeyOffer();
     await useSecondFactor();
     await useChatClient();
     await readAccount();
@@ -292,6 +294,29 @@ async function usePasskey(): Promise<void> {
     }
     const { csrf, asked: requested } = await passkeyOptions(browser);
     await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(requested) }));
+    expect(browser.page.status).toBe(303);
+  }
+}
+
+/** Adds a passkey when it is offered after a password, and declines the offer for good. */
+async function acceptPasskeyOffer(): Promise<void> {
+  for (const username of ['hilda', 'ilse']) {
+    await service.registerUser(username, PASSWORD);
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username, password: PASSWORD, passkey_capable: 'on' });
+    await browser.follow();
+    const csrf = browser.page.forms[0]?.inputs.get('csrf') ?? '';
+    if (username === 'ilse') {
+      await browser.submit({ action: 'never' });
+      continue;
+    }
+    const headers = { 'content-type': undefined, 'x-csrf-token': csrf, accept: 'application/json' };
+    const { body } = await browser.postRaw('/login/add-passkey/options', '', headers);
+    const { challenge, publicKey } = JSON.parse(body);
+    const credential = JSON.stringify(new PasskeyAuthenticator(service.publicBase, 'P-256').create(publicKey));
+    const fields = new URLSearchParams({ csrf, action: 'add', challenge, credential });
+    await browser.post('/login/add-passkey', fields);
     expect(browser.page.status).toBe(303);
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { activate, heading, signIn } from './account-steps.js';
 import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { watch } from './journey.js';
-import { checkWithAxe } from './pages/examine.js';
+import { APPEARANCES, appear, checkFocus, checkTargets, checkWidth, checkWithAxe } from './pages/examine.js';
 
 /** Simulates the authenticator of a phone: its keys sync to other devices, and it verifies the user. */
 const AUTHENTICATOR = {
@@ -20,14 +20,15 @@ const AUTHENTICATOR = {
 /** A user adds a passkey, signs in with it, reauthenticates with it, uses it as a second factor, and removes it. */
 export async function usePasskeys({ browser, latchkey, username, pictures, restart }) {
   let { base } = latchkey;
-  const context = await browser.newContext({ locale: 'en' });
+  // Without transitions, so that no color is checked halfway through a change.
+  const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce' });
   const page = await context.newPage();
   const browserErrors = watch(page);
   const heard = await hearAnnouncements(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   // It responds immediately, so that a page with passkey autofill continues automatically.
-  await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+  const authenticator = await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
   await page.addInitScript(() => {
     if (location.hash === '#unasked') PublicKeyCredential.isConditionalMediationAvailable = async () => false;
   });
@@ -43,7 +44,14 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
     await checkWithAxe(page);
     await show('login');
+    await page.locator('[name=passkey_capable][value=on]').waitFor({ state: 'attached' });
     await signIn(page, username);
+    await heading(page, 'Sign in faster next time');
+    await examineOffer(page, show);
+    await activate(page, page.getByRole('button', { name: 'Add a passkey' }));
+    await page.waitForURL(/\/account\/$/);
+    assert.equal((await latchkey.sql('delete from user_passkeys returning id')).length, 1);
+    await devtools.send('WebAuthn.clearCredentials', authenticator);
     await page.goto(`${base}account/security`);
     await activate(page, page.getByRole('button', { name: 'Add a passkey' }));
     await page.getByRole('status').getByText('Passkey added.').waitFor();
@@ -92,6 +100,17 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
   } finally {
     await context.close();
   }
+}
+
+async function examineOffer(page, show) {
+  for (const appearance of APPEARANCES) {
+    await appear(page, appearance);
+    await checkWidth(page);
+    if (appearance.viewport.width === 320) await checkTargets(page);
+    await checkWithAxe(page);
+    await show(`offer-${appearance.colorScheme}-${appearance.viewport.width}`);
+  }
+  await checkFocus(page);
 }
 
 async function rename(page) {

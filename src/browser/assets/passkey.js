@@ -107,6 +107,15 @@ if (window.PublicKeyCredential !== undefined) {
       void use(form);
     });
   }
+  const capable = document.querySelector('[data-passkey-capable]');
+  if (capable !== null) {
+    PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable?.().then(
+      (isAvailable) => {
+        if (isAvailable) capable.value = 'on';
+      },
+      () => {},
+    );
+  }
   const offered = forms.find((form) => form.dataset.passkeyOffered !== undefined);
   if (offered !== undefined) {
     PublicKeyCredential.isConditionalMediationAvailable?.().then(

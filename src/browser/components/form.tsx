@@ -27,7 +27,7 @@ export function Form({
 }: {
   action: string;
   csrf: string;
-  /** For buttons outside the form. */
+  /** Of a hidden form, whose buttons are outside. */
   id?: string;
   /** For a form that is a single button within a line. */
   isInline?: boolean;
@@ -42,6 +42,7 @@ export function Form({
     <form
       class={isInline ? 'form-inline' : 'form'}
       id={id}
+      hidden={id !== undefined || undefined}
       method="post"
       action={action}
       noValidate

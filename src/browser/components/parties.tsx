@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { type Destination, destinationName } from '#domain/authorizations/destination.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { Site } from '../layout.tsx';
 import { initialOf } from './decision.tsx';
 import { Icon } from './icon.tsx';
 import { cleanName } from './text.tsx';
@@ -11,6 +10,15 @@ export interface ShownParty {
   readonly name: string;
   /** Path of its logo on this origin. Undefined: its initial is shown. */
   readonly logoPath?: string | undefined;
+}
+
+/** This service, as the operator configured it. */
+export interface ShownService {
+  readonly name: string;
+  /** The operator's icon. */
+  readonly iconPath: string | undefined;
+  /** The operator has a logo, so the bundled icon would be wrong. */
+  readonly hasLogo: boolean;
 }
 
 /** Returns the app that a sign-in continues to. Only the operator's own clients have a logo here, like their names. */
@@ -29,8 +37,7 @@ export function destinationParty(
  * The app next to this service, at the top of the card. Hidden from screen readers, because the heading names the app
  * and the page's header the service. Logos load separately, so the page does not wait for them.
  */
-export function Parties({ site, client }: { site: Site; client: ShownParty }): VNode {
-  const { brand, serviceName } = site;
+export function Parties({ service, client }: { service: ShownService; client: ShownParty }): VNode {
   const name = cleanName(client.name);
   return (
     <div class="parties" aria-hidden="true">
@@ -38,11 +45,11 @@ export function Parties({ site, client }: { site: Site; client: ShownParty }): V
         {client.logoPath === undefined ? initialOf(name) : <img class="client-logo" src={client.logoPath} alt="" />}
       </Party>
       <span class="parties-link" />
-      <Party name={serviceName}>
-        {brand?.icon !== undefined ? (
-          <img class="client-logo" src={site.assetPath(brand.icon.name)} alt="" />
-        ) : brand?.logo !== undefined ? (
-          initialOf(serviceName)
+      <Party name={service.name}>
+        {service.iconPath !== undefined ? (
+          <img class="client-logo" src={service.iconPath} alt="" />
+        ) : service.hasLogo ? (
+          initialOf(service.name)
         ) : (
           <Icon name="key" />
         )}

@@ -74,6 +74,12 @@ export const accountSection = mapping({
   passkeys_enabled: bool()
     .prefault(true)
     .describe('Users may sign in with passkeys. Browsers support them on domains with TLS and on `localhost`.'),
+  passkey_offer: bool()
+    .prefault(true)
+    .describe(
+      'After a sign-in with a password, users without a passkey are asked whether to add one, at most once in 30 ' +
+        'days. No effect if passkeys are disabled.',
+    ),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
     .describe('How long users see the events of their account (sign-ins and changes).'),
@@ -118,6 +124,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     profileChangeAllowed: parsed.profile_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
     passkeysEnabled: parsed.passkeys_enabled,
+    passkeyOffer: parsed.passkey_offer,
     dataExportEnabled: parsed.data_export_enabled,
     totpEnabled: parsed.totp_enabled,
     /** No effect if passwords are disabled. */

@@ -23,7 +23,7 @@ describe.each(catalog.languages)('the sign-in page in language %s', (language) =
   });
 });
 
-test.each(samples.slice(4))('the sign-in page shows the error: $name', (sample) => {
+test.each(samples.slice(5))('the sign-in page shows the error: $name', (sample) => {
   expect(renderSample(sample)).toContain('data-error-code=');
 });
 
@@ -31,7 +31,12 @@ describe('the sign-in page', () => {
   test('keeps the continuation in its form URL and the entered name in its field, but never a password', () => {
     const [form] = parseForms(login('login', 'amira'), '/login');
     expect(form?.action).toBe('/login?kind=change_password');
-    expect(Object.fromEntries(form?.inputs ?? [])).toEqual({ csrf: 'amira', username: 'amira', password: '' });
+    expect(Object.fromEntries(form?.inputs ?? [])).toEqual({
+      csrf: 'amira',
+      username: 'amira',
+      password: '',
+      passkey_capable: '',
+    });
   });
 
   test('has autocomplete hints for the browser (WCAG 2.2 1.3.5)', () => {

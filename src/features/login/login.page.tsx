@@ -4,6 +4,7 @@ import { Button } from '#browser/components/buttons.tsx';
 import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { PasswordField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
+import { PasskeyCapable } from '#browser/components/passkey-capable.tsx';
 import { PasskeyForm, type ShownPasskey } from '#browser/components/passkey-form.tsx';
 import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
 import { Alternative, ClientName, Heading, Notice, ProviderName } from '#browser/components/text.tsx';
@@ -21,6 +22,8 @@ export interface LoginForm {
   readonly problems: readonly FormProblem[];
   /** Users may enter an email address instead of the username. */
   readonly acceptsEmail: boolean;
+  /** The browser says whether its device can create a passkey. */
+  readonly asksForDevice: boolean;
   /** Undefined if no CAPTCHA is required. */
   readonly captcha: ShownCaptcha | undefined;
 }
@@ -142,6 +145,7 @@ function PasswordForm({
           translations={translations}
           problems={form.problems}
         />
+        {form.asksForDevice && <PasskeyCapable />}
         {form.captcha !== undefined && <CaptchaField translations={translations} captcha={form.captcha} />}
         <Button>{translations.t('login.button')}</Button>
       </Form>

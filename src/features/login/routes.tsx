@@ -1,6 +1,7 @@
 /**
  * Sign-in with a password: `GET /login` shows the form, `POST /login` opens a browser session. Sign-in with a passkey:
  * `POST /login/passkey/options` and `POST /login/passkey`, and `GET /login/passkey` after a password (`passkey.tsx`).
+ * After a password, `/login/add-passkey` may offer to add a passkey (`passkey-offer.tsx`).
  *
  * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form redirects to. This
  * feature only shows the name of the continuation's client. The domain handles passwords, their limits and the
@@ -13,6 +14,7 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import { destinationParty } from '#browser/components/parties.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
+import { afterPassword, isPasskeyOfferOn } from '#browser/passkey-offer.ts';
 import { readUnnamed, rememberPendingLogin } from '#browser/pending-login.ts';
 import { query } from '#browser/urls.ts';
 import { isRecoveryOpen } from '#domain/account-changes/is-recovery-open.ts';
@@ -34,6 +36,7 @@ import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LoginPage, type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login.page.tsx';
 import { type PasskeyPageDeps, passkeyOptions, type ShowLogin, showPasskey, submitPasskey } from './passkey.tsx';
+import { newPasskeyOptions, showPasskeyOffer, submitPasskeyOffer } from './passkey-offer.tsx';
 import { SignedInPage } from './signed-in.page.tsx';
 
 type LoginDeps = PageDeps & Pick<SignInDeps, 'loginNames'>;
@@ -64,6 +67,22 @@ function passkeyRoutes(deps: LoginDeps & PasskeyPageDeps): Route[] {
       method: 'POST',
       errorFormat: 'plain-json',
       handle: (context) => passkeyOptions(deps, context),
+    },
+    ...(deps.config.account.passkeyOffer ? offerRoutes(deps) : []),
+  ];
+}
+
+function offerRoutes(deps: PasskeyPageDeps): Route[] {
+  const page = { path: '/login/add-passkey', resource: 'human', errorFormat: 'page', capacity: 'sign-in' } as const;
+  return [
+    { ...page, method: 'GET', handle: (context) => showPasskeyOffer(deps, context) },
+    { ...page, method: 'POST', handle: (context) => submitPasskeyOffer(deps, context) },
+    {
+      ...page,
+      path: '/login/add-passkey/options',
+      method: 'POST',
+      errorFormat: 'plain-json',
+      handle: (context) => newPasskeyOptions(deps, context),
     },
   ];
 }
@@ -121,7 +140,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   if (outcome.ok) {
     deps.viewers.signIn(context, outcome.session, outcome.user);
     deps.csrf.rotate(context);
-    return redirect(deps.urls.afterAuthentication(action));
+    return redirect(await afterPassword(deps, form, outcome.user, action));
   }
   switch (outcome.reason) {
     case 'factor-due':
@@ -219,6 +238,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     username: state.username,
     problems,
     acceptsEmail,
+    asksForDevice: isPasskeyOfferOn(deps),
     captcha,
   };
   const passkey = {

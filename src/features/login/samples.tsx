@@ -1,6 +1,7 @@
 import { pageSample, SAMPLE_ACTION, type SampleContext, sampleCaptcha, sampleUser } from '#browser/sample.ts';
 import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
 import { PasskeyPage, type PasskeyProblem, passkeyProblem } from './passkey.page.tsx';
+import { PasskeyOfferPage, passkeyOfferProblem } from './passkey-offer.page.tsx';
 import { SignedInPage } from './signed-in.page.tsx';
 
 const PROBLEMS = {
@@ -44,6 +45,7 @@ function loginPage({ translations, token, text }: SampleContext, problem?: Login
         username: text,
         problems: problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail: true }),
         acceptsEmail: true,
+        asksForDevice: true,
         captcha: sampleCaptcha(text),
       }}
       passkey={samplePasskey(token)}
@@ -53,6 +55,24 @@ function loginPage({ translations, token, text }: SampleContext, problem?: Login
       registerPath="/register"
     />
   );
+}
+
+function offerPage({ translations, token, text }: SampleContext, isRejected: boolean) {
+  return {
+    title: translations.t('passkey_offer.title'),
+    hasNewPasskey: true,
+    isRejected,
+    content: (
+      <PasskeyOfferPage
+        translations={translations}
+        path="/login/add-passkey?kind=change_password"
+        optionsPath="/login/add-passkey/options"
+        csrf={token}
+        account={{ displayName: text, identifier: text }}
+        problems={isRejected ? [passkeyOfferProblem(translations, 'passkey_failed')] : []}
+      />
+    ),
+  };
 }
 
 export const samples = [
@@ -96,11 +116,13 @@ export const samples = [
     title: context.translations.t('second_factor.title'),
     content: passkeyPage(context),
   })),
+  pageSample('passkey-offer', (context) => offerPage(context, false)),
   pageSample('second-factor-passkey-failed', (context) => ({
     title: context.translations.t('second_factor.title'),
     isRejected: true,
     content: passkeyPage(context, { reason: 'passkey-failed' }),
   })),
+  pageSample('passkey-offer-failed', (context) => offerPage(context, true)),
   ...Object.entries(PROBLEMS).map(([name, problem]) =>
     pageSample(`login-${name}`, (context) => ({
       title: context.translations.t('login.title'),

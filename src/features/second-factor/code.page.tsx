@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { CheckField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
+import { PasskeyCapable } from '#browser/components/passkey-capable.tsx';
 import { Alternative, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { CodeKind, CodeRefusal } from '#domain/login-completion/try-code.ts';
@@ -17,6 +18,8 @@ export interface CodePageProps {
   /** How long this browser can be trusted. 0 if trusting is disabled. */
   readonly trustDays: number;
   readonly isTrustRequested: boolean;
+  /** The browser says whether its device can create a passkey. */
+  readonly asksForDevice: boolean;
   /** Path of the page for the other kind of code. */
   readonly otherPath: string;
   /** Path of the passkey page. Undefined if the user has no passkey, or if the session is renewed. */
@@ -58,6 +61,7 @@ export function CodePage(props: CodePageProps): VNode {
               problems={problems}
             />
           )}
+          {props.asksForDevice && <PasskeyCapable />}
           <Button>{t('second_factor.button')}</Button>
         </Form>
       )}

@@ -1,4 +1,5 @@
 import type { PageDeps } from '#browser/browser.ts';
+import { afterPassword, isPasskeyOfferOn } from '#browser/passkey-offer.ts';
 import {
   completionRequest,
   finishLogin,
@@ -52,7 +53,12 @@ export async function submitCode(
   const trust = isTrustRequested && nonce !== undefined ? { nonce, until } : undefined;
   const request = completionRequest(deps, context, trust);
   const outcome = await tryCode(deps, { pending, kind: step.kind, code: form.get('code') ?? '', request });
-  if (outcome.ok) return finishLogin(deps, context, { ...outcome, purpose: step.purpose }, pending.action, known);
+  if (outcome.ok) {
+    const { action, firstFactor } = pending;
+    const isOffered = step.purpose === 'sign-in' && firstFactor.kind === 'password';
+    const target = isOffered ? await afterPassword(deps, form, outcome.user, action) : undefined;
+    return finishLogin(deps, context, { ...outcome, purpose: step.purpose }, action, known, target);
+  }
   switch (outcome.reason) {
     case 'required':
     case 'invalid-code':
@@ -98,6 +104,7 @@ async function showForm(
   const { kind, purpose } = step;
   const destination = await findDestination(deps, action);
   const translations = pages.language(context, destination?.uiLocales);
+  const asksForDevice = purpose === 'sign-in' && !hasPasskey && isPasskeyOfferOn(deps);
   const path = (of: CodeKind) => {
     const name = of === 'totp' ? 'totp' : 'recovery-code';
     return purpose === 'sign-in' ? urls.loginStep(name, action) : urls.reauthStep(name, action);
@@ -106,6 +113,7 @@ async function showForm(
     title: translations.t('second_factor.title'),
     translations,
     isRejected: problem !== undefined,
+    hasPasskey: asksForDevice,
     formActions: destinationFormActions(destination),
     content: (
       <CodePage
@@ -115,6 +123,7 @@ async function showForm(
         path={problem?.reason === 'too-many-attempts' ? undefined : path(kind)}
         csrf={csrf.field(context)}
         problems={problem === undefined ? [] : [codeProblem(translations, kind, problem)]}
+        asksForDevice={asksForDevice}
         trustDays={trustDays(deps, step)}
         isTrustRequested={isTrustRequested}
         otherPath={path(kind === 'totp' ? 'recovery_code' : 'totp')}

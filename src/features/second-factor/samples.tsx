@@ -20,6 +20,7 @@ function codePage({ translations, token, text }: SampleContext, kind: CodeKind, 
       path={problem?.reason === 'too-many-attempts' ? undefined : '/login/totp?kind=change_password'}
       csrf={token}
       problems={problem === undefined ? [] : [codeProblem(translations, kind, problem)]}
+      asksForDevice
       trustDays={30}
       isTrustRequested
       otherPath="/login/recovery-code?kind=change_password"

@@ -2,6 +2,7 @@
 import type { Protection } from './protection.ts';
 
 const SIGN_IN = 'src/features/login/passkey.test.ts';
+const OFFER = 'src/features/login/passkey-offer.test.ts';
 const CEREMONY = 'src/protocol/webauthn/ceremony.test.ts';
 
 export const PASSKEYS: readonly Protection[] = [
@@ -106,6 +107,35 @@ export const PASSKEYS: readonly Protection[] = [
     ],
     test: SIGN_IN,
     testName: 'with a decreased counter is rejected, with a warning',
+  },
+  {
+    name: 'passkey-offer-declined',
+    what: 'a user who asked not to be offered a passkey again is not',
+    attack: 90,
+    removals: [
+      { text: 'where offer.declined_at is null and offer.offered_at <=', instead: 'where offer.offered_at <=' },
+    ],
+    test: OFFER,
+    testName: 'is never made again',
+  },
+  {
+    name: 'passkey-offer-once',
+    what: 'a passkey is offered at most once in 30 days',
+    attack: 90,
+    removals: [{ text: ' and offer.offered_at <= :since::timestamptz' }],
+    test: OFFER,
+    testName: 'is made at most once in 30 days',
+  },
+  {
+    name: 'passkey-offer-recent',
+    what: 'the offer does not let an old session add a passkey',
+    attack: 90,
+    removals: [
+      { text: '  if (viewer.session.authenticatedAt <= since) return undefined;\n' },
+      { text: ' and offer.offered_at > :since::timestamptz' },
+    ],
+    test: OFFER,
+    testName: 'closes ten minutes after the sign-in',
   },
   {
     name: 'passkey-last-way',

@@ -42,9 +42,9 @@ export async function checkWithAxe(page) {
 export async function checkWidth(page) {
   const wide = await page.evaluate(() => {
     const root = document.documentElement;
-    // Inputs scroll their value, and inline text has no box.
+    // Inputs scroll their value, inline text has no box, and Chromium measures hidden content late.
     const boxes = [...document.querySelectorAll('body *:not(input)')].filter((element) => {
-      return getComputedStyle(element).display !== 'inline';
+      return getComputedStyle(element).display !== 'inline' && element.checkVisibility();
     });
     const isWide = (element) => {
       const { left, right } = element.getBoundingClientRect();
