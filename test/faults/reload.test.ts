@@ -188,6 +188,29 @@ async function shows(certificate: string): Promise<boolean> {
   });
 }
 
+test('a theme is reloaded; one that is hard to read changes nothing, and the message names the pair', async () => {
+  const file = join(folder, 'theme.css');
+  writeFileSync(file, ':root { --accent: #0b5fa5 }');
+  const next = { ...settings, branding: { theme_file: file } };
+  expect(await reload(next)).toMatch(/configuration reloaded.*branding/);
+  const colors = async () => {
+    const page = await (await fetch(`${base}login`)).text();
+    const [, path = ''] = /href="([^"]*assets\/brand-[^"]*\.css)"/.exec(page) ?? [];
+    return path === '' ? '' : await (await fetch(new URL(path, base))).text();
+  };
+  expect(await colors()).toContain('--accent:#0b5fa5;');
+  writeFileSync(file, ':root { --accent: #9ec9f0 }');
+  expect(await reload(next)).toContain(
+    '--accent #9ec9f0 on --surface #ffffff in the light scheme: the contrast is 1.74:1',
+  );
+  expect(await colors()).toContain('--accent:#0b5fa5;');
+  writeFileSync(file, ':root { --accent: #8a1c7c }');
+  expect(await reload(next)).toMatch(/configuration reloaded/);
+  expect(await colors()).toContain('--accent:#8a1c7c;');
+  await reload(settings);
+  expect(await colors()).toBe('');
+});
+
 test('operator texts are reloaded, and a language is available once its file exists; an invalid text changes nothing', async () => {
   const texts = join(folder, 'texts');
   mkdirSync(texts);
