@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { LocationProvider, Route, Router } from 'preact-iso/router';
 import { createAreaClient } from './api/client.ts';
-import { Spinner } from './components/states.tsx';
+import { Skeleton } from './components/states.tsx';
 import type { AreaConfig } from './config.ts';
 import { Announcements } from './frame/announcements.tsx';
 import { Unbroken } from './frame/broken.tsx';
@@ -42,7 +42,7 @@ export function App({ config, translations }: { config: AreaConfig; translations
                 </Unbroken>
               </Reauthentication>
             </Announcements>
-            {isLoading && <Spinner />}
+            {isLoading && <Skeleton />}
             <Footer />
           </LocationProvider>
         </Provider>

@@ -27,6 +27,8 @@ closeLanguageMenu();
 
 const translations = await loadTranslations(config.catalogue);
 document.body.prepend(skipLink(translations.t('account.skip')));
+// In place of the shapes that the server rendered.
+element.replaceChildren();
 render(<App config={config} translations={translations} />, element);
 
 /** First element in the tab order, before the operator's header. */

@@ -16,10 +16,11 @@ const sessions = () => import('./pages/sessions/pages.ts');
 export const ROUTES: readonly { readonly path: string; readonly page: ComponentType }[] = [
   { path: '', page: lazyPage(async () => (await profile()).Profile) },
   { path: 'security', page: lazyPage(async () => (await security()).Security) },
+  { path: 'secure', page: lazyPage(async () => (await security()).SecureAccount) },
   { path: 'security/totp', page: lazyPage(async () => (await security()).TotpSetup) },
   { path: 'linked-accounts', page: lazyPage(async () => (await linkedAccounts()).LinkedAccounts) },
-  { path: 'sessions', page: lazyPage(async () => (await sessions()).AppSessions) },
-  { path: 'sessions/browsers', page: lazyPage(async () => (await sessions()).BrowserSessions) },
+  { path: 'sessions', page: lazyPage(async () => (await sessions()).Sessions) },
+  { path: 'sessions/browsers', page: lazyPage(async () => (await sessions()).Sessions) },
   { path: 'sessions/*', page: lazyPage(async () => (await sessions()).SessionDetail) },
   { path: 'applications', page: lazyPage(async () => (await applications()).Applications) },
   { path: 'activity', page: lazyPage(async () => (await activity()).Activity) },

@@ -31,9 +31,11 @@ export async function lookAtActivity({ page, latchkey, username }) {
   const rows = page.locator('.session');
   await rows.nth(19).waitFor();
   assert.equal(await rows.count(), 20);
-  const login = rows.filter({ hasText: 'Signed in' }).filter({ hasText: 'This browser' });
+  const login = rows.filter({ hasText: 'Signed in' }).filter({ hasText: 'This device' });
   await login.first().getByText('127.0.0.1').waitFor();
+  assert.deepEqual(await page.locator('h2.day').allTextContents(), ['today']);
   await checkWithAxe(page);
+  await secureAccount(page);
 
   await activate(page, page.getByRole('link', { name: 'Sign-in methods' }));
   // The password was set with the registration, which is the first event.
@@ -65,13 +67,28 @@ export async function lookAtActivity({ page, latchkey, username }) {
   await activate(page, page.getByRole('link', { name: 'Apps and devices' }));
   await page.getByText('No activity of this type.').waitFor();
   await activate(page, page.getByRole('link', { name: 'All', exact: true }));
-  await page.getByText('No activity yet.').waitFor();
+  await page.getByText('Sign-ins and changes to your account will appear here.').waitFor();
+  assert.equal(await page.locator('.filters').count(), 0, 'nothing to filter');
+  await page.goto(`${latchkey.base}account/activity?kind=account`);
   await mockResponse(page, 'SecurityEventList', { body: { data: answerWith([OF_A_LATER_VERSION]) } });
   await activate(page, page.getByRole('link', { name: 'Sign-ins' }));
   await page.getByText('Other activity').waitFor();
   await page.reload();
   await rows.first().waitFor();
   assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Sign-ins');
+}
+
+/** The steps for someone who does not recognize an event. */
+async function secureAccount(page) {
+  await activate(page, page.getByRole('link', { name: 'Secure your account' }));
+  await page.getByRole('heading', { level: 1, name: 'Secure your account' }).waitFor();
+  for (const step of ['Sign out everywhere else', 'Change your password', 'Check how to get back in'])
+    await page.getByRole('heading', { level: 2, name: step }).waitFor();
+  await page.getByText('You are signed in only in this browser.').waitFor();
+  await checkWithAxe(page);
+  await page.goBack();
+  await heading(page);
+  await page.locator('.filters').waitFor();
 }
 
 function answerWith(nodes) {

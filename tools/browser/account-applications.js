@@ -13,28 +13,24 @@ export const APPLICATION_OPERATIONS = [
   'RevokeConsent',
 ];
 
-const OTHERS = 7;
+const OTHERS = 9;
 
 /**
- * Revokes the access of one application and the consent of another, with more entries than one page shows in both
- * lists.
+ * Revokes the access of one application and the consent of another, with more entries than the page shows at first. All
+ * sessions of an application are one entry.
  */
 export async function revokeApplications({ page, latchkey, username }) {
   await page.goto(`${latchkey.base}account/sessions`);
   await activate(page, page.getByRole('link', { name: 'Apps', exact: true }));
   await heading(page, 'Apps');
-  await page.getByText('No connected apps yet.').waitFor();
-  await page.getByText('No saved permissions.').waitFor();
+  await page.getByText('Apps that you sign in to with this account will appear here.').waitFor();
 
   await latchkey.sql(CONNECT, [username, OTHERS]);
   await page.goto(`${latchkey.base}account/applications`);
-  const connected = page.locator('section', { hasText: 'Connected apps' });
-  const allowed = page.locator('section', { hasText: 'Saved permissions' });
-  await lookThrough(page, connected);
-  await lookThrough(page, allowed);
+  await lookThrough(page);
   await checkWithAxe(page);
-  await takeAccess({ page, latchkey, username, connected, allowed });
-  await beAskedAgain({ page, latchkey, username, allowed });
+  await takeAccess({ page, latchkey, username });
+  await beAskedAgain({ page, latchkey, username });
 
   await latchkey.sql('update oauth2_sessions set finished_at = now() where finished_at is null');
   await latchkey.sql('delete from oauth2_consents');
@@ -60,21 +56,23 @@ const CONNECT = `
   select c.id, u.id, c.id, array['openid', 'email'], now() - c.age, now() - c.age
     from users u, clients c where u.username = $1`;
 
-/** Pages of six and two. */
-async function lookThrough(page, section) {
-  assert.equal(await cards(section), 6);
-  await activate(page, section.getByRole('button', { name: 'Older' }));
-  await section.getByRole('button', { name: 'Newer' }).waitFor();
-  assert.equal(await cards(section), 2);
-  await activate(page, section.getByRole('button', { name: 'Newer' }));
-  await section.getByRole('button', { name: 'Older' }).waitFor();
+/** Eight, then all of them. */
+async function lookThrough(page) {
+  const cards = page.locator('.session');
+  await cards.nth(7).waitFor();
+  assert.equal(await cards.count(), 8);
+  const more = page.getByRole('button', { name: 'Show more' });
+  await activate(page, more);
+  await more.waitFor({ state: 'detached' });
+  assert.equal(await cards.count(), OTHERS + 1, 'sessions and permissions of an application are one entry');
 }
 
-async function takeAccess({ page, latchkey, username, connected, allowed }) {
-  const card = connected.locator('.session', { hasText: 'Harbour Chat' });
+async function takeAccess({ page, latchkey, username }) {
+  const card = page.locator('.session', { hasText: 'Harbour Chat' });
   await card.getByText('2 sessions').waitFor();
+  await activate(page, card.locator('summary'));
   await card.getByText('See your email address').waitFor();
-  const button = connected.getByRole('button', { name: 'Remove access for Harbour Chat' });
+  const button = page.getByRole('button', { name: 'Remove access for Harbour Chat' });
   await activate(page, button);
   const dialog = page.getByRole('dialog', { name: 'Remove access for Harbour Chat?' });
   await dialog.waitFor();
@@ -94,35 +92,39 @@ async function takeAccess({ page, latchkey, username, connected, allowed }) {
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   assert.deepEqual(new Set(await liveSessions(latchkey, username)), new Set([false]), 'those of the others go on');
   // Its consent was revoked too.
-  assert.equal(await allowed.getByRole('link', { name: 'Harbour Chat' }).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Harbour Chat' }).count(), 0);
 }
 
-async function beAskedAgain({ page, latchkey, username, allowed }) {
-  const name = await allowed.getByRole('link').first().innerText();
-  await activate(page, allowed.getByRole('button', { name: `Reset permissions for ${name}` }));
+async function beAskedAgain({ page, latchkey, username }) {
+  const card = page.locator('.session').first();
+  const name = await card.getByRole('link').innerText();
+  await activate(page, card.locator('summary'));
+  await activate(page, card.getByRole('button', { name: `Reset permissions for ${name}` }));
   const dialog = page.getByRole('dialog', { name: `Reset permissions for ${name}?` });
   await dialog.waitFor();
   await checkWithAxe(page);
-  await tabTo(page, dialog.getByRole('button', { name: 'Reset permissions' }));
-  await page.keyboard.press('Enter');
-  await dialog.waitFor({ state: 'detached' });
-  await allowed.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
-  assert.equal((await liveSessions(latchkey, username)).length, OTHERS, 'it stays signed in');
-
-  const other = await allowed.getByRole('link').first().innerText();
-  await activate(page, allowed.getByRole('button', { name: `Reset permissions for ${other}` }));
-  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Reset permissions' }));
+  const confirm = dialog.getByRole('button', { name: 'Reset permissions' });
+  await tabTo(page, confirm);
   await checkMessages(page, 'RevokeConsent', {
     'Something went wrong': { revokeConsent: { status: 'OF_A_LATER_VERSION' } },
+  });
+  await activate(page, confirm);
+  await dialog.waitFor({ state: 'detached' });
+  await card.getByRole('button', { name: `Reset permissions for ${name}` }).waitFor({ state: 'detached' });
+  assert.equal((await liveSessions(latchkey, username)).length, OTHERS, 'it stays signed in');
+
+  // Without a session, the saved permissions are all that an application has.
+  await latchkey.sql('update oauth2_sessions set finished_at = now() where finished_at is null');
+  await page.reload();
+  await page.getByText('Not signed in').first().waitFor();
+  const other = await page.locator('.session').first().getByRole('link').innerText();
+  await activate(page, page.getByRole('button', { name: `Remove access for ${other}`, exact: true }));
+  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Remove access' }));
+  await checkMessages(page, 'RevokeConsent', {
     'This was already removed.': { revokeConsent: { status: 'NOT_FOUND' } },
   });
   await activate(page, page.getByRole('dialog').getByRole('button', { name: 'Close' }));
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-}
-
-async function cards(section) {
-  await section.locator('.session').first().waitFor();
-  return await section.locator('.session').count();
 }
 
 /** Returns, for each session, whether it belongs to the application of the configuration. */

@@ -126,7 +126,7 @@ async function seeEnd({ page, latchkey, homeserver, username, isErased }) {
   await page.getByRole('status').filter({ hasText: /./ }).waitFor();
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   assert.equal(await page.title(), 'Your account is deactivated – example.org');
-  assert.equal(await page.getByRole('navigation').count(), 0, 'no tabs of an account that has ended');
+  assert.equal(await page.locator('.tabs').count(), 0, 'no tabs of an account that has ended');
   await checkWithAxe(page);
   assert.deepEqual(await isActive(latchkey, username), [false]);
   await until(() => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ACTIVITY_OPERATIONS, lookAtActivity } from './account-activity.js';
 import { APPLICATION_OPERATIONS, revokeApplications } from './account-applications.js';
 import { DATA_OPERATIONS, takeDataAlong } from './account-data.js';
+import { enterDetails } from './account-details.js';
 import { changeEmails, EMAIL_OPERATIONS } from './account-emails.js';
 import { SECURITY_OPERATIONS, signOutEverywhere } from './account-security.js';
 import { nameSessions, SESSION_OPERATIONS } from './account-sessions.js';
@@ -40,6 +41,7 @@ const OPERATIONS = [
   'PlanManagementTab',
   'SessionDetail',
   'SessionsOverview',
+  'SetProfile',
   'UserProfile',
 ];
 
@@ -61,15 +63,14 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     // Before there is an address that would be notified.
     await takeDataAlong({ page, base });
     await changeEmails({ page, latchkey, mails, username });
+    await enterDetails({ page, base });
     await meetTroubles({ page, base });
 
     await page.goto(`${base}account/`);
     await heading(page, 'Profile');
     await follow(page, page.getByRole('link', { name: 'Devices' }), 'Where you are signed in');
-    await follow(page, page.getByRole('link', { name: 'Signed in to 2 browsers' }), 'Your browsers');
     await signOutFirefox(page);
-    await page.goBack();
-    await heading(page, 'Where you are signed in');
+    await lookForFormerPaths(page, base);
 
     await nameSessions({ page, latchkey, username });
     await revokeApplications({ page, latchkey, username });
@@ -143,21 +144,36 @@ async function open(page, button) {
 }
 
 async function signOutFirefox(page) {
-  const button = page.getByRole('button', { name: 'Sign out Firefox' });
-  const dialog = page.getByRole('dialog', { name: 'Sign out Firefox?' });
+  const button = page.getByRole('button', { name: 'Sign out Firefox on Linux' });
+  const dialog = page.getByRole('dialog', { name: 'Sign out Firefox on Linux?' });
   await open(page, button);
   await checkWithAxe(page);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Sign out Firefox');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Sign out Firefox on Linux');
 
   await page.keyboard.press('Enter');
   await dialog.waitFor();
   await tabTo(page, dialog.getByRole('button', { name: 'Sign out' }));
   await page.keyboard.press('Enter');
   await button.waitFor({ state: 'detached' });
-  await page.getByText('1 session', { exact: true }).waitFor();
+  // The chat client and this browser are left.
+  await page.getByText('2 sessions', { exact: true }).waitFor();
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+}
+
+/** Links to the former list of browsers, and those of chat clients, lead to the one list. */
+async function lookForFormerPaths(page, base) {
+  for (const path of ['sessions/browsers', '?action=org.chat.sessions_list', '?action=org.chat.devices_list']) {
+    await page.goto(`${base}account/${path}`);
+    await heading(page, 'Where you are signed in');
+    await page.getByText('This device', { exact: true }).waitFor();
+    assert.equal(
+      await page.getByRole('link', { name: 'Inactive for 90 days or more' }).count(),
+      0,
+      'nothing to filter',
+    );
+  }
 }
 
 /** Opens the URL that a chat client sends users to. Nothing ends before the user confirms. */
@@ -177,6 +193,7 @@ async function signOutChatClient(page, base) {
 
 /** First with a wrong password, then with two different new passwords, then correctly. */
 async function changePassword(page, base) {
+  await follow(page, page.getByRole('link', { name: 'Security' }), 'Security');
   await follow(page, page.getByRole('link', { name: 'Change your password' }), 'Change your password');
   await typeInto(page, field(page, 'Current password'), 'not the password');
   await typeInto(page, field(page, 'New password'), NEW_PASSWORD);
@@ -215,18 +232,16 @@ async function lookForPlan(page, base) {
 async function lookAtMissing(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');
-  await page.getByText('You are not signed in to any apps.').waitFor();
   // The count is requested after the list is shown.
-  const browsers = page.getByRole('link', { name: 'Signed in to 1 browser' });
-  await browsers.waitFor();
+  await page.getByText('1 session', { exact: true }).waitFor();
   await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: '{"errors":[]}' }));
-  await follow(page, browsers, 'Your browsers');
+  await follow(page, page.getByRole('link', { name: 'Apps', exact: true }), 'Apps');
   await page.getByRole('alert').waitFor();
   await checkWithAxe(page);
   await page.unroute('**/graphql');
   await tabTo(page, page.getByRole('button', { name: 'Retry' }));
   await page.keyboard.press('Enter');
-  await page.getByText('This browser', { exact: true }).waitFor();
+  await page.getByText('Apps that you sign in to with this account will appear here.').waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
 }
 

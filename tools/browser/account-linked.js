@@ -19,7 +19,7 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await signIn(page, username);
     await activate(page, page.getByRole('link', { name: 'Manage linked accounts' }));
     await heading(page, 'Linked accounts');
-    await page.getByText('No linked accounts.').waitFor();
+    await page.getByText('Accounts at other services that you can sign in with will appear here.').waitFor();
     await checkWithAxe(page);
     await press(page, page.getByRole('link', { name: 'Link Quayside Club' }));
     await signInAtProvider(page, `${username}@quayside.example`);
@@ -53,7 +53,7 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await dialog.getByRole('alert').getByText('Something went wrong').waitFor();
     await mockResponse(page, 'UnlinkUpstreamAccount', undefined);
     await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
-    await page.getByText('No linked accounts.').waitFor();
+    await page.getByText('Accounts at other services that you can sign in with will appear here.').waitFor();
     await page.getByRole('link', { name: 'Link Quayside Club' }).waitFor();
     assert.deepEqual(await latchkey.sql('select id from upstream_links where user_id is not null'), []);
     heard.check(ANNOUNCED.linked);

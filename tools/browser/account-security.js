@@ -25,8 +25,9 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   await page.goto(`${base}account/`);
   await activate(page, page.getByRole('link', { name: 'Security' }));
   await page.getByRole('heading', { level: 1, name: 'Security', exact: true }).waitFor();
-  await page.getByText('Signed in to 2 browsers').waitFor();
-  await page.getByText('Signed in to 2 apps and devices').waitFor();
+  await page.getByText('Signed in to 2 browsers. Signed in to 2 apps and devices.').waitFor();
+  await page.getByText('This device', { exact: true }).waitFor();
+  assert.equal(await page.locator('.session').count(), 3, 'the newest sessions');
   await page.getByText(/^Last changed on /).waitFor();
   await checkWithAxe(page);
 
@@ -60,8 +61,7 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   assert.equal(await dialog.getByLabel('All apps and devices').isChecked(), false);
   await activate(page, dialog.getByRole('button', { name: 'Sign out' }));
   await page.getByRole('status').getByText('1 session ended.').waitFor();
-  await page.getByText('Signed in to 1 browser').waitFor();
-  await page.getByText('Signed in to 2 apps and devices').waitFor();
+  await page.getByText('Signed in to 1 browser. Signed in to 2 apps and devices.').waitFor();
 
   await page.reload();
   await ask(page);

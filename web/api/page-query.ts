@@ -24,3 +24,19 @@ export function usePageQuery<Data, Variables extends Record<string, unknown>>(
     reload: () => execute({ requestPolicy: 'network-only' }),
   };
 }
+
+/** Returns two queries as one: with data once both have it, and with one retry. */
+export function together<One, Other>(
+  one: PageQuery<One>,
+  other: PageQuery<Other>,
+): PageQuery<{ readonly one: One; readonly other: Other }> {
+  return {
+    data: one.data === undefined || other.data === undefined ? undefined : { one: one.data, other: other.data },
+    problem: one.problem ?? other.problem,
+    isLoading: one.isLoading || other.isLoading,
+    reload: () => {
+      one.reload();
+      other.reload();
+    },
+  };
+}

@@ -11,8 +11,8 @@ import { PageTitle } from './page-title.tsx';
 
 const PATIENCE_MS = 200;
 
-/** A loading indicator, shown after a delay. */
-export function Spinner(): VNode {
+/** Shapes in place of content that is loading. Says so after a delay, for screen readers. */
+export function Skeleton(): VNode {
   const { t } = useTranslations();
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -21,12 +21,10 @@ export function Spinner(): VNode {
   }, []);
   return (
     <div class="loading" role="status">
-      {isShown && (
-        <>
-          <span class="spinner" aria-hidden="true" />
-          {t('account.loading')}
-        </>
-      )}
+      <span class="skeleton" aria-hidden="true" />
+      <span class="skeleton" aria-hidden="true" />
+      <span class="skeleton" aria-hidden="true" />
+      {isShown && <span class="visually-hidden">{t('account.loading')}</span>}
     </div>
   );
 }
@@ -54,7 +52,7 @@ export function Loaded<Data>({
           </Button>
         </ProblemNotice>
       )}
-      {data !== undefined && data !== null ? <Shown>{children(data)}</Shown> : problem === undefined && <Spinner />}
+      {data !== undefined && data !== null ? <Shown>{children(data)}</Shown> : problem === undefined && <Skeleton />}
     </>
   );
 }

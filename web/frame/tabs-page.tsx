@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { initialOf } from '../../src/browser/components/decision.tsx';
 import { cleanName } from '../../src/browser/components/text.tsx';
 import { usePageQuery } from '../api/page-query.ts';
@@ -27,18 +27,23 @@ export function TabsPage({ tab, children }: { tab: keyof typeof TABS; children: 
   const { t } = useTranslations();
   const pathTo = usePathTo();
   const { hasPlanManagement } = useConfig();
+  const nav = useRef<HTMLElement>(null);
+  // On small screens, the tabs scroll sideways.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab]);
   const shown = Object.entries(TABS).filter(([name]) => name !== 'plan' || hasPlanManagement);
   return (
     <>
       <Greeting />
-      <nav class="tabs" aria-label={t('account.tabs')}>
+      <nav ref={nav} class="tabs" aria-label={t('account.tabs')}>
         {shown.map(([name, { path, text }]) => (
           <a key={name} href={pathTo(path)} aria-current={name === tab ? 'page' : undefined}>
             {t(text)}
           </a>
         ))}
       </nav>
-      <main id="main" class="card">
+      <main id="main" class="cards">
         {children}
       </main>
     </>

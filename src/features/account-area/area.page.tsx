@@ -54,6 +54,18 @@ export function renderArea(
   });
 }
 
+/** Shapes in place of the page until its script has loaded. Browsers without scripts do not show them. */
+function Shapes(): VNode {
+  return (
+    <div class="first-paint" aria-hidden="true">
+      <span class="skeleton" />
+      <span class="skeleton skeleton-tabs" />
+      <span class="skeleton skeleton-card" />
+      <span class="skeleton skeleton-card" />
+    </div>
+  );
+}
+
 function Content({ parts, translations }: Props): VNode {
   return (
     <>
@@ -82,7 +94,9 @@ function Content({ parts, translations }: Props): VNode {
         data-client-logos={parts.clientLogosPath}
         data-plan-management={parts.hasPlanManagement ? 'true' : undefined}
         data-recovery-ends-applications={String(parts.recoveryEndsApplications)}
-      />
+      >
+        <Shapes />
+      </div>
     </>
   );
 }

@@ -7,6 +7,14 @@ import { crowd, signInAtHome } from './steps.js';
 /** Pages of the account area. A page is ready when it shows the result of its queries. */
 export const accountPages = [
   { name: 'account-profile', reach: (page, site) => open(page, site, '', '.fact-list') },
+  {
+    name: 'account-details',
+    reach: async (page, site) => {
+      await open(page, site, '', '.section > .button');
+      await page.locator('.section > .button').first().click();
+      await page.locator('dialog #time_zone').waitFor();
+    },
+  },
   { name: 'account-emails', reach: (page, site) => withEmails(site, 8, () => open(page, site, '', '.pages button')) },
   { name: 'account-email-add', reach: openEmailDialog },
   {
@@ -90,20 +98,20 @@ export const accountPages = [
   },
   {
     name: 'account-sessions',
-    reach: (page, site) => crowd(site, 'bo', 8, () => open(page, site, 'sessions', '.pages')),
+    reach: (page, site) => crowd(site, 'bo', 12, () => open(page, site, 'sessions', '.pages')),
   },
   {
     name: 'account-sessions-inactive',
     reach: (page, site) => open(page, site, 'sessions?inactive=true', '.list-tools'),
   },
   { name: 'account-plan', reach: openPlan },
-  { name: 'account-browsers', reach: (page, site) => open(page, site, 'sessions/browsers', '.badge') },
+  { name: 'account-secure', reach: (page, site) => open(page, site, 'secure', '.links-list') },
   {
     name: 'account-session',
     reach: (page, site) =>
       crowd(site, 'bo', 1, async () => {
         await open(page, site, 'sessions', '.session-title');
-        await page.locator('.session-title').first().click();
+        await page.locator('.session-title', { hasText: 'Harbour' }).first().click();
         await page.locator('.permissions').waitFor();
       }),
   },
@@ -124,7 +132,7 @@ export const accountPages = [
     reach: (page, site) =>
       crowd(site, 'bo', 1, async () => {
         await open(page, site, 'sessions', '.session-title');
-        await page.locator('.session-title').first().click();
+        await page.locator('.session-title', { hasText: 'Harbour' }).first().click();
         await page.locator('main > .button-secondary').click();
         await page.locator('#new_name').waitFor();
       }),
@@ -159,7 +167,7 @@ export const accountPages = [
   },
   {
     name: 'account-activity-filtered-none',
-    reach: (page, site) => open(page, site, 'activity?kind=applications', 'main [role=status]'),
+    reach: (page, site) => open(page, site, 'activity?kind=applications', '.empty-state'),
   },
   {
     name: 'account-activity-none',
@@ -168,12 +176,12 @@ export const accountPages = [
       await site.latchkey.sql('delete from audit_events where user_id = (select id from users where username = $1)', [
         'bo',
       ]);
-      await look(page, site, 'activity', 'main [role=status]');
+      await look(page, site, 'activity', '.empty-state');
     },
   },
   {
     name: 'account-security',
-    reach: (page, site) => crowd(site, 'bo', 3, () => open(page, site, 'security', '.section > .button')),
+    reach: (page, site) => crowd(site, 'bo', 3, () => open(page, site, 'security', '.section > .button-danger')),
   },
   {
     name: 'account-security-sign-out',
@@ -200,7 +208,7 @@ export const accountPages = [
     name: 'account-security-app-remove',
     reach: (page, site) =>
       withApp(page, site, 'security', async () => {
-        await page.locator('.section > .button-secondary').first().click();
+        await page.locator('.section:has(h3) > .button-secondary').first().click();
         await page.locator('dialog .button-danger').waitFor();
       }),
   },
@@ -248,20 +256,25 @@ export const accountPages = [
       await page.locator('.recovery-codes').waitFor();
     },
   },
-  { name: 'account-applications-none', reach: (page, site) => open(page, site, 'applications', '.section > p') },
+  { name: 'account-applications-none', reach: (page, site) => open(page, site, 'applications', '.empty-state') },
   {
     name: 'account-applications',
-    reach: (page, site) => withConsent(site, () => open(page, site, 'applications', '.permissions')),
+    reach: (page, site) =>
+      withConsent(site, async () => {
+        await open(page, site, 'applications', '.permissions-of');
+        await page.locator('.permissions-of summary').first().click();
+        await page.locator('.permissions').first().waitFor();
+      }),
   },
   {
     name: 'account-application-revoke',
-    reach: (page, site) => withConsent(site, () => askToRevoke(page, site, 0)),
+    reach: (page, site) => withConsent(site, () => askToRevoke(page, site, 'access')),
   },
   {
     name: 'account-consent-revoke',
     reach: (page, site) =>
       withConsent(site, async () => {
-        await askToRevoke(page, site, 1);
+        await askToRevoke(page, site, 'permissions');
         await respondingWith(page, 'RevokeConsent', { revokeConsent: { status: 'NOT_FOUND' } }, () =>
           page.locator('dialog .button-danger').click(),
         );
@@ -309,8 +322,8 @@ async function look(page, site, path, content) {
 const ADDRESS = 'bo.of.the.long.harbour.on.the.other.side@mail.example';
 
 async function openEmailDialog(page, site) {
-  await open(page, site, '', '.section > .button');
-  await page.locator('.section > .button').first().click();
+  await open(page, site, '', '.section:has(.rows) > .button');
+  await page.locator('.section:has(.rows) > .button').first().click();
   await page.locator('dialog #password').waitFor();
 }
 
@@ -366,8 +379,8 @@ async function withoutPassword(page, work) {
 
 async function openSignOut(page, site) {
   await crowd(site, 'bo', 3, async () => {
-    await open(page, site, 'security', '.section > .button');
-    await page.locator('.section > .button').click();
+    await open(page, site, 'security', '.section > .button-danger');
+    await page.locator('.section > .button-danger').click();
     await page.locator('#other_browsers').waitFor();
   });
 }
@@ -462,10 +475,11 @@ async function withEvents({ latchkey }, work) {
   await latchkey.sql('delete from audit_events where id = any($1)', [added.map(({ id }) => id)]);
 }
 
-/** Opens the revocation dialog of the application on the page, which is in one list or in both. */
-async function askToRevoke(page, site, list) {
-  await open(page, site, 'applications', '.section + .section .session');
-  await page.locator('.section').nth(list).locator('.button-quiet').click();
+/** Opens the dialog that removes the access of the application on the page, or the one that resets its permissions. */
+async function askToRevoke(page, site, what) {
+  await open(page, site, 'applications', '.permissions-of');
+  if (what === 'permissions') await page.locator('.permissions-of summary').click();
+  await page.locator(what === 'permissions' ? '.permissions-of .button' : '.session > .button-quiet').click();
   await page.locator('dialog .button-danger').waitFor();
 }
 

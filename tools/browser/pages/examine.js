@@ -44,6 +44,8 @@ export async function checkWidth(page) {
     const root = document.documentElement;
     // Inputs scroll their value, inline text has no box, and Chromium measures hidden content late.
     const boxes = [...document.querySelectorAll('body *:not(input)')].filter((element) => {
+      // Tabs scroll sideways, and text for screen readers is clipped.
+      if (element.closest('.tabs, .visually-hidden') !== null) return false;
       return getComputedStyle(element).display !== 'inline' && element.checkVisibility();
     });
     const isWide = (element) => {

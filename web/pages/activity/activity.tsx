@@ -4,19 +4,22 @@ import { useLocation } from 'preact-iso/router';
 import { usePageQuery } from '../../api/page-query.ts';
 import { type PageInfo, pagingOf } from '../../api/paging.ts';
 import { nameOfClient } from '../../components/client-mark.tsx';
-import { Moment } from '../../components/facts.tsx';
+import { DeviceIcon, EmptyState } from '../../components/empty-state.tsx';
 import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { browserSubtitle, browserTitle } from '../sessions/session-text.ts';
+import { browserTitle } from '../sessions/session-text.ts';
 import { SecurityEventList } from './activity.generated.ts';
+import { byDay, dayText } from './days.ts';
 import {
   type EventGroup,
   GROUPS,
   groupNamed,
+  groupOf,
+  iconOf,
   isAboutApplication,
   kindsOf,
   type SecurityEvent,
@@ -25,10 +28,9 @@ import {
 
 const PAGE_SIZE = 20;
 
-/** Security events of the account, newest first. */
+/** Security events of the account, newest first, by day. */
 export function Activity(): VNode {
-  const { t, rich } = useTranslations();
-  const pathTo = usePathTo();
+  const { t } = useTranslations();
   const { url } = useLocation();
   const { group, variables } = useMemo(() => {
     const query = new URL(url, location.origin).searchParams;
@@ -41,12 +43,7 @@ export function Activity(): VNode {
     <TabsPage tab="activity">
       <PageTitle title={t('account.activity.title')} />
       <p>{t('account.activity.text')}</p>
-      <p>
-        {rich('account.activity.not_you', {
-          link: <a href={pathTo('security')}>{t('account.activity.secure')}</a>,
-        })}
-      </p>
-      <Filter chosen={group} />
+      <NotYou />
       <Loaded query={query}>
         {({ viewer }) =>
           viewer.__typename === 'User' && (
@@ -55,6 +52,20 @@ export function Activity(): VNode {
         }
       </Loaded>
     </TabsPage>
+  );
+}
+
+/** What to do about an event that someone else caused. */
+function NotYou(): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  return (
+    <section class="section row">
+      <p>{t('account.secure.not_you')}</p>
+      <a class="button button-secondary" href={pathTo('secure')}>
+        {t('account.secure.title')}
+      </a>
+    </section>
   );
 }
 
@@ -86,29 +97,44 @@ function Events({
   info: PageInfo;
   group: EventGroup | undefined;
 }): VNode {
-  const { t } = useTranslations();
+  const { t, language } = useTranslations();
   const filter = useMemo(() => (group === undefined ? ALL : { kind: group }), [group]);
   // Old events are deleted.
   const isPastEnd = useFirstPageInstead(events.length, filter);
+  const hasOthers = info.hasNextPage || info.hasPreviousPage;
+  const hasSeveralGroups = new Set(events.map(({ kind }) => groupOf(kind))).size > 1;
   return (
     <>
+      {(group !== undefined || hasOthers || hasSeveralGroups) && <Filter chosen={group} />}
       {events.length === 0 && !isPastEnd && (
-        <p role="status">{t(group === undefined ? 'account.activity.none' : 'account.activity.none_filtered')}</p>
+        <section class="section" role="status">
+          <EmptyState icon="shield">
+            <p>{t(group === undefined ? 'account.activity.none' : 'account.activity.none_filtered')}</p>
+          </EmptyState>
+        </section>
       )}
-      <ul class="sessions">
-        {events.toReversed().map((event) => (
-          <Event key={event.id} event={event} />
-        ))}
-      </ul>
+      {byDay(events).map(({ at, events: ofDay }) => (
+        <section key={at.toDateString()} class="section">
+          <h2 class="day">{dayText(language, at, new Date())}</h2>
+          <ul class="sessions">
+            {ofDay.map((event) => (
+              <Event key={event.id} event={event} />
+            ))}
+          </ul>
+        </section>
+      ))}
       <PageLinks info={info} size={PAGE_SIZE} filter={filter} />
     </>
   );
 }
 
 function Event({ event }: { event: SecurityEvent }): VNode {
-  const { t } = useTranslations();
+  const { t, language } = useTranslations();
+  const at = new Date(event.createdAt);
+  const exact = at.toLocaleString(language, { dateStyle: 'long', timeStyle: 'short' });
   return (
     <li class="session">
+      <DeviceIcon icon={iconOf(event)} />
       <div class="session-facts">
         <p>
           <span class="event-title">{t(textOf(event.kind), { count: event.count })}</span>
@@ -116,7 +142,9 @@ function Event({ event }: { event: SecurityEvent }): VNode {
         </p>
         <About event={event} />
         <p class="meta facts">
-          <Moment at={event.createdAt} />
+          <time dateTime={event.createdAt} title={exact}>
+            {at.toLocaleTimeString(language, { timeStyle: 'short' })}
+          </time>
           {event.actor === 'ADMIN' && <span>{t('account.activity.by_admin')}</span>}
           {event.actor === 'SYSTEM' && <span>{t('account.activity.by_system')}</span>}
           <Device event={event} />
@@ -150,10 +178,7 @@ function Device({ event: { userAgent, session } }: { event: SecurityEvent }): VN
   const { t, direction } = translations;
   const pathTo = usePathTo();
   if (userAgent === null && session === null) return null;
-  const device =
-    userAgent === null
-      ? t('account.session.title')
-      : (browserSubtitle(translations, userAgent) ?? browserTitle(translations, { userAgent }));
+  const device = userAgent === null ? t('account.session.title') : browserTitle(translations, { userAgent });
   return (
     <span>
       {session === null ? (

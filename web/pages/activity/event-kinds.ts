@@ -59,6 +59,26 @@ export function isAboutApplication(kind: string): boolean {
   return isKind(kind) && KINDS[kind].group === 'applications';
 }
 
+/** Returns the group of an event; undefined for a kind of a later server version. */
+export function groupOf(kind: string): EventGroup | undefined {
+  return isKind(kind) ? KINDS[kind].group : undefined;
+}
+
+const ICONS = {
+  sign_ins: 'sign-in',
+  methods: 'key',
+  applications: 'apps',
+  profile: 'person',
+  account: 'shield',
+} as const satisfies Record<EventGroup, string>;
+
+/** Returns the name of the icon that shows what an event is about. */
+export function iconOf({ kind, outcome }: Pick<SecurityEvent, 'kind' | 'outcome'>): string {
+  if (outcome === 'FAILURE') return 'warning';
+  if (kind === 'LOGOUT' || kind === 'SESSIONS_ENDED') return 'sign-out';
+  return ICONS[groupOf(kind) ?? 'account'];
+}
+
 export function kindsOf(group: EventGroup): readonly EventKind[] {
   return Object.keys(KINDS)
     .filter(isKind)

@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import { useAction } from '../../api/action.ts';
-import { usePageQuery } from '../../api/page-query.ts';
-import { Moment } from '../../components/facts.tsx';
+import { useEffect } from 'preact/hooks';
+import { type MergedWindow, useMergedWindow } from '../../api/merged-lists.ts';
+import { together, usePageQuery } from '../../api/page-query.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
 import { PageTitle } from '../../components/page-title.tsx';
-import { NEWEST, ShortList } from '../../components/short-list.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useContentShown } from '../../frame/content-shown.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { LastActive } from '../sessions/session-card.tsx';
-import { AllowedClientCard } from './allowed-client.tsx';
+import { ApplicationEntry } from './application-entry.tsx';
 import {
   ConnectedApplicationFacts,
   type ConnectedApplicationFactsData,
@@ -18,151 +18,140 @@ import {
   type ConnectedApplicationListData,
   ConsentList,
   type ConsentListData,
-  RevokeApplication,
-  RevokeConsent,
 } from './applications.generated.ts';
-import { RevokeDialog } from './revoke.tsx';
 
-type Application = Extract<
-  ConnectedApplicationListData['viewer'],
+type User<Data extends { readonly viewer: { readonly __typename: string } }> = Extract<
+  Data['viewer'],
   { __typename: 'User' }
->['connectedApplications']['nodes'][number];
-type Facts = Extract<
-  ConnectedApplicationFactsData['viewer'],
-  { __typename: 'User' }
->['connectedApplications']['nodes'][number];
-type Consent = Extract<ConsentListData['viewer'], { __typename: 'User' }>['consents']['nodes'][number];
+>;
+type Connected = User<ConnectedApplicationListData>['connectedApplications'];
+type Consents = User<ConsentListData>['consents'];
+type Facts = User<ConnectedApplicationFactsData>['connectedApplications']['nodes'][number];
 
-/** Connected clients and remembered consents (account-graphql 7.6). */
+/** An app with its sessions, the permissions that the user saved for it, or both. */
+export interface Application {
+  readonly client: Connected['nodes'][number]['client'];
+  /** Undefined: no session. */
+  readonly connected: Connected['nodes'][number] | undefined;
+  readonly consent: Consents['nodes'][number] | undefined;
+}
+
+const FIRST_SIZE = 8;
+
+/** Apps with access to the account (account-graphql 7.6). */
 export function Applications(): VNode {
   const { t } = useTranslations();
-  const [applicationsPart, setApplicationsPart] = useState(NEWEST);
-  const [consentsPart, setConsentsPart] = useState(NEWEST);
-  const applications = usePageQuery(ConnectedApplicationList, applicationsPart);
+  const window = useMergedWindow(FIRST_SIZE);
+  const [ofConnected, ofConsents] = window.parts;
+  const connected = usePageQuery(ConnectedApplicationList, ofConnected);
+  const consents = usePageQuery(ConsentList, ofConsents);
   // Slow with many sessions, so the list is shown first.
-  const facts = usePageQuery(ConnectedApplicationFacts, applicationsPart, !useContentShown());
-  const consents = usePageQuery(ConsentList, consentsPart);
+  const facts = usePageQuery(ConnectedApplicationFacts, ofConnected, !useContentShown());
+  const both = together(connected, consents);
+  const lists = {
+    ...both,
+    reload: () => {
+      both.reload();
+      if (facts.problem !== undefined) facts.reload();
+    },
+  };
   return (
     <TabsPage tab="applications">
       <PageTitle title={t('account.applications.title')} />
+      <p>{t('account.applications.intro')}</p>
       <section class="section">
-        <h2>{t('account.applications.connected')}</h2>
-        <Loaded query={applications}>
-          {({ viewer }) =>
-            viewer.__typename === 'User' && (
-              <ShortList
-                kind="sessions"
-                list={viewer.connectedApplications}
-                empty={t('account.applications.none')}
-                pages={t('account.applications.pages')}
-                onPart={setApplicationsPart}
-              >
-                {(application) => (
-                  <ApplicationCard
-                    key={application.id}
-                    application={application}
-                    facts={factsOf(facts.data, application.id)}
-                  />
-                )}
-              </ShortList>
+        <Loaded query={lists}>
+          {({ one: { viewer }, other: { viewer: ofSaved } }) =>
+            viewer.__typename === 'User' &&
+            ofSaved.__typename === 'User' && (
+              <Entries
+                connected={viewer.connectedApplications}
+                consents={ofSaved.consents}
+                facts={facts.data}
+                window={window}
+              />
             )
           }
         </Loaded>
-        {facts.problem !== undefined && <Loaded query={facts}>{() => null}</Loaded>}
-      </section>
-      <section class="section">
-        <h2>{t('account.consents.title')}</h2>
-        <p>{t('account.consents.text')}</p>
-        <Loaded query={consents}>
-          {({ viewer }) =>
-            viewer.__typename === 'User' && (
-              <ShortList
-                kind="sessions"
-                list={viewer.consents}
-                empty={t('account.consents.none')}
-                pages={t('account.consents.pages')}
-                onPart={setConsentsPart}
-              >
-                {(consent) => <ConsentCard key={consent.id} consent={consent} />}
-              </ShortList>
-            )
-          }
-        </Loaded>
+        {facts.problem !== undefined && lists.problem === undefined && <Loaded query={facts}>{() => null}</Loaded>}
       </section>
     </TabsPage>
   );
 }
 
+function Entries({
+  connected,
+  consents,
+  facts,
+  window: { merge, isMoved, reset },
+}: {
+  connected: Connected;
+  consents: Consents;
+  facts: ConnectedApplicationFactsData | undefined;
+  window: MergedWindow;
+}): VNode {
+  const { t } = useTranslations();
+  // All loaded items are shown: an app may be in one list only.
+  const { more } = merge<Connected['nodes'][number] | Consents['nodes'][number]>(connected, consents);
+  const applications = mergedByClient(connected, consents);
+  useFocusAfterRemoval(applications.length);
+  const isPastEnd = isMoved && applications.length === 0;
+  useEffect(() => {
+    if (isPastEnd) reset();
+  }, [isPastEnd]);
+  return (
+    <>
+      {applications.length === 0 && !isPastEnd && (
+        <EmptyState icon="apps">
+          <p>{t('account.applications.none')}</p>
+        </EmptyState>
+      )}
+      <ul class="sessions">
+        {applications.map((application) => (
+          <ApplicationEntry
+            key={application.client.id}
+            application={application}
+            facts={factsOf(facts, application.connected?.id)}
+          />
+        ))}
+      </ul>
+      {(more !== undefined || isMoved) && (
+        <div class="pages">
+          {isMoved && (
+            <Button kind="secondary" onClick={reset}>
+              {t('account.sessions.newest')}
+            </Button>
+          )}
+          {more !== undefined && (
+            <Button kind="secondary" onClick={more}>
+              {t('account.sessions.more')}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Newest first. Apps that are signed in come before those with saved permissions only. */
+function mergedByClient(connected: Connected, consents: Consents): readonly Application[] {
+  const saved = new Map(consents.nodes.map((consent) => [consent.client.id, consent]));
+  const signedIn = connected.nodes.toReversed().map((one) => ({
+    client: one.client,
+    connected: one,
+    consent: saved.get(one.client.id),
+  }));
+  const known = new Set(signedIn.map(({ client }) => client.id));
+  const others = consents.nodes
+    .toReversed()
+    .filter(({ client }) => !known.has(client.id))
+    .map((consent) => ({ client: consent.client, connected: undefined, consent }));
+  return [...signedIn, ...others];
+}
+
 /** Undefined while loading. */
-function factsOf(data: ConnectedApplicationFactsData | undefined, id: string): Facts | undefined {
+function factsOf(data: ConnectedApplicationFactsData | undefined, id: string | undefined): Facts | undefined {
   return data?.viewer.__typename === 'User'
     ? data.viewer.connectedApplications.nodes.find((application) => application.id === id)
     : undefined;
-}
-
-function ApplicationCard({ application, facts }: { application: Application; facts: Facts | undefined }): VNode {
-  const { t, rich } = useTranslations();
-  const { id, client } = application;
-  const action = useAction(RevokeApplication);
-  return (
-    <AllowedClientCard
-      client={client}
-      scopes={facts?.scopes}
-      facts={
-        facts !== undefined && (
-          <>
-            {facts.lastActiveAt !== null && <LastActive at={facts.lastActiveAt} />}
-            <span>{t('account.sessions.count', { total: facts.activeSessions })}</span>
-            <span>{rich('account.applications.since', { when: <Moment at={facts.firstAuthorizedAt} /> })}</span>
-          </>
-        )
-      }
-      button={t('account.applications.revoke')}
-      label={(name) => t('account.applications.revoke_from', { name })}
-      dialog={(name, onClose) => (
-        <RevokeDialog
-          title={rich('account.applications.question', { name: <bdi>{name}</bdi> })}
-          button={t('account.applications.revoke')}
-          action={action}
-          revoke={async () => (await action.run({ id }))?.revokeApplication.status}
-          done={rich('account.applications.revoked', { name: <bdi>{name}</bdi> })}
-          onClose={onClose}
-        >
-          <p>{t('account.applications.text')}</p>
-          {facts?.scopes.some(isDevice) === true && <p>{t('account.applications.lost')}</p>}
-        </RevokeDialog>
-      )}
-    />
-  );
-}
-
-function ConsentCard({ consent: { id, client, scopes, updatedAt } }: { consent: Consent }): VNode {
-  const { t, rich } = useTranslations();
-  const action = useAction(RevokeConsent);
-  return (
-    <AllowedClientCard
-      client={client}
-      scopes={scopes}
-      facts={<span>{rich('account.consents.since', { when: <Moment at={updatedAt} /> })}</span>}
-      button={t('account.consents.revoke')}
-      label={(name) => t('account.consents.revoke_from', { name })}
-      dialog={(name, onClose) => (
-        <RevokeDialog
-          title={rich('account.consents.question', { name: <bdi>{name}</bdi> })}
-          button={t('account.consents.revoke')}
-          action={action}
-          revoke={async () => (await action.run({ id }))?.revokeConsent.status}
-          done={rich('account.consents.revoked', { name: <bdi>{name}</bdi> })}
-          onClose={onClose}
-        >
-          <p>{t('account.consents.question_text')}</p>
-        </RevokeDialog>
-      )}
-    />
-  );
-}
-
-/** Device scope of a chat client, which may hold the only copy of encryption keys. */
-function isDevice(scope: string): boolean {
-  return scope.includes(':device:');
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { usePageQuery } from '../../api/page-query.ts';
 import { PageTitle } from '../../components/page-title.tsx';
-import { Loaded, Spinner } from '../../components/states.tsx';
+import { Loaded, Skeleton } from '../../components/states.tsx';
 import { useAnnounce } from '../../frame/announcements.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { usePathRest } from '../../frame/path-rest.ts';
@@ -86,7 +86,7 @@ function GoTo({ path }: { path: string }): VNode {
   const { route } = useLocation();
   const target = usePathTo()(path);
   useEffect(() => route(target, true), [target, route]);
-  return <Spinner />;
+  return <Skeleton />;
 }
 
 function InUse({ email }: { email: string }): VNode {

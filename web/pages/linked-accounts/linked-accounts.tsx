@@ -34,24 +34,26 @@ export function LinkedAccounts(): VNode {
   return (
     <TabsPage tab="profile">
       <PageTitle title={t('account.linked.title')} />
-      <p>{t('account.linked.text')}</p>
-      <Loaded query={links}>
-        {({ viewer }) =>
-          viewer.__typename === 'User' && (
-            <ShortList
-              kind="sessions"
-              list={viewer.upstreamOauth2Links}
-              empty={t('account.linked.none')}
-              pages={t('account.linked.pages')}
-              onPart={setPart}
-            >
-              {(link) => (
-                <LinkCard key={link.id} link={link} isAsked={link.id === requested} left={remainingMethods(viewer)} />
-              )}
-            </ShortList>
-          )
-        }
-      </Loaded>
+      <section class="section">
+        <p>{t('account.linked.text')}</p>
+        <Loaded query={links}>
+          {({ viewer }) =>
+            viewer.__typename === 'User' && (
+              <ShortList
+                kind="sessions"
+                list={viewer.upstreamOauth2Links}
+                empty={t('account.linked.none')}
+                pages={t('account.linked.pages')}
+                onPart={setPart}
+              >
+                {(link) => (
+                  <LinkCard key={link.id} link={link} isAsked={link.id === requested} left={remainingMethods(viewer)} />
+                )}
+              </ShortList>
+            )
+          }
+        </Loaded>
+      </section>
       <Loaded query={providers}>{(data) => <Offers data={data} />}</Loaded>
     </TabsPage>
   );

@@ -36,10 +36,10 @@ export function DeactivateAccount(leaving: Leaving): VNode {
   const isRequested = new URL(url, location.origin).searchParams.get('dialog') === 'deactivate';
   const [isOpen, setOpen] = useState(isRequested || typed !== undefined);
   return (
-    <section class="section">
-      <h2>{t('account.deactivate.button')}</h2>
+    <section class="section danger-zone">
+      <h2>{t('account.deactivate.zone')}</h2>
       <p>{t('account.deactivate.text')}</p>
-      <Button kind="secondary" onClick={() => setOpen(true)}>
+      <Button kind="danger" onClick={() => setOpen(true)}>
         {t('account.deactivate.button')}
       </Button>
       {isOpen && <DeactivateDialog {...leaving} typed={typed} onClose={() => setOpen(false)} />}

@@ -9,15 +9,14 @@ import { CheckField } from '../../components/fields.tsx';
 import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
 import { Form } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
-import { usePathTo } from '../../frame/config-context.ts';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { restoredValues } from '../../reauthentication/stored-form.ts';
-import { EndAllSessions } from './security.generated.ts';
+import { EndAllSessions as EndAllSessionsMutation } from './security.generated.ts';
 
 const FORM = 'end-all-sessions';
 
-/** Shows where the user is signed in, and signs out everywhere. */
-export function EndAllSessionsSection({
+/** A button that signs out everywhere, if the user is signed in elsewhere. */
+export function EndAllSessions({
   browsers,
   applications,
 }: {
@@ -26,15 +25,13 @@ export function EndAllSessionsSection({
   applications: number;
 }): VNode {
   const { t } = useTranslations();
-  const pathTo = usePathTo();
   const [kept] = useState(() => restoredValues(FORM));
   const [isAsking, setAsking] = useState(kept !== undefined);
   const [ended, setEnded] = useState<number | undefined>();
   const elsewhere = Math.max(0, browsers - 1) + applications;
   useFocusAfterRemoval(Math.min(1, elsewhere));
   return (
-    <section class="section">
-      <h2>{t('account.end_all.section')}</h2>
+    <>
       {ended !== undefined && (
         <div role="status">
           <Notice kind="success">{t('account.end_all.done', { count: ended })}</Notice>
@@ -44,15 +41,10 @@ export function EndAllSessionsSection({
         <p>{t('account.end_all.only_here')}</p>
       ) : (
         <>
-          <ul class="rows">
-            <li>
-              <a href={pathTo('sessions/browsers')}>{t('account.sessions.browsers_count', { count: browsers })}</a>
-            </li>
-            <li>
-              <a href={pathTo('sessions')}>{t('account.security.applications_count', { count: applications })}</a>
-            </li>
-          </ul>
-          <p>{t('account.end_all.text')}</p>
+          <p>
+            {t('account.sessions.browsers_count', { count: browsers })}.{' '}
+            {t('account.security.applications_count', { count: applications })}.
+          </p>
           <Button
             kind="danger"
             onClick={() => {
@@ -74,7 +66,7 @@ export function EndAllSessionsSection({
           }}
         />
       )}
-    </section>
+    </>
   );
 }
 
@@ -109,7 +101,7 @@ function EndAllSessionsDialog({
     }),
     [chosen],
   );
-  const { run, isPending, problem } = useAction(EndAllSessions, values);
+  const { run, isPending, problem } = useAction(EndAllSessionsMutation, values);
   const [trouble, setTrouble] = useState<AreaKey | undefined>();
   const box = (name: Choice) => (
     <CheckField

@@ -39,9 +39,9 @@ export function OneTimeCodes({
         isAllowed && (
           <>
             <p>{t('account.totp.none')}</p>
-            <p>
-              <a href={pathTo('security/totp')}>{t('account.totp.set_up')}</a>
-            </p>
+            <a class="button button-secondary" href={pathTo('security/totp')}>
+              {t('account.totp.set_up')}
+            </a>
           </>
         )
       ) : (

@@ -1,3 +1,4 @@
 /** Security settings of the account. */
+export { SecureAccount } from './secure-account.tsx';
 export { Security } from './security.tsx';
 export { TotpSetup } from './totp-setup.tsx';

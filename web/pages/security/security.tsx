@@ -7,7 +7,8 @@ import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { useSessionsOverview } from '../sessions/overview.ts';
-import { EndAllSessionsSection } from './end-all-sessions.tsx';
+import { SessionList, useAllSessions } from '../sessions/session-list.tsx';
+import { EndAllSessions } from './end-all-sessions.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecurityOverview, type SecurityOverviewData } from './security.generated.ts';
@@ -18,7 +19,6 @@ const NONE = {};
 export function Security(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(SecurityOverview, NONE);
-  const overview = useSessionsOverview();
   return (
     <TabsPage tab="security">
       <PageTitle title={t('account.security.title')} />
@@ -35,19 +35,34 @@ export function Security(): VNode {
           )
         }
       </Loaded>
-      {query.data !== undefined && (
-        <Loaded query={overview}>
-          {({ viewer }) =>
-            viewer.__typename === 'User' && (
-              <EndAllSessionsSection
-                browsers={viewer.browserSessions.totalCount}
-                applications={viewer.appSessions.totalCount}
-              />
-            )
-          }
-        </Loaded>
-      )}
+      {query.data !== undefined && <SignedIn />}
     </TabsPage>
+  );
+}
+
+const RECENT = 3;
+
+/** Where the user is signed in: this browser and the newest sessions, and how to sign out everywhere. */
+function SignedIn(): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  const sessions = useAllSessions(RECENT, null);
+  const overview = useSessionsOverview();
+  return (
+    <section class="section">
+      <h2>{t('account.sessions.title')}</h2>
+      <SessionList sessions={sessions} limit={RECENT} />
+      <p>
+        <a href={pathTo('sessions')}>{t('account.security.all_sessions')}</a>
+      </p>
+      <Loaded query={overview}>
+        {({ viewer }) =>
+          viewer.__typename === 'User' && (
+            <EndAllSessions browsers={viewer.browserSessions.totalCount} applications={viewer.appSessions.totalCount} />
+          )
+        }
+      </Loaded>
+    </section>
   );
 }
 
@@ -71,9 +86,9 @@ function Password({
       )}
       {hasPassword && !mayChange && <p>{t('account.password.disabled')}</p>}
       {hasPassword && mayChange && (
-        <p>
-          <a href={pathTo('password/change')}>{t('account.profile.change_password')}</a>
-        </p>
+        <a class="button button-secondary" href={pathTo('password/change')}>
+          {t('account.profile.change_password')}
+        </a>
       )}
     </section>
   );

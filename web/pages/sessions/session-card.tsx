@@ -2,22 +2,55 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { ClientMark } from '../../components/client-mark.tsx';
+import { DeviceIcon } from '../../components/empty-state.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { useTranslations } from '../../i18n/translations.ts';
 import { type EndableSession, EndSessionDialog } from './end-session.tsx';
 import { lastActiveText } from './last-active.ts';
-import { appIcon, type SessionIcon, webClientOf } from './session-text.ts';
-import type { AppSessionCard } from './sessions.generated.ts';
+import { appIcon, appSubtitle, appTitle, browserTitle, sessionIcon, webClientOf } from './session-text.ts';
+import type { AppSessionCard, BrowserSessionCard } from './sessions.generated.ts';
 
-/** One session of a list: its title, when it was last used, and a sign-out button. */
-export function SessionCard({
+/** A browser that the user is signed in with. */
+export function BrowserSessionItem({ session }: { session: BrowserSessionCard }): VNode {
+  const translations = useTranslations();
+  return (
+    <SessionItem
+      session={session}
+      mark={<DeviceIcon icon={sessionIcon(session.userAgent)} />}
+      title={browserTitle(translations, session)}
+      subtitle={translations.t('account.session.browser')}
+    />
+  );
+}
+
+/** An app or chat client that the user is signed in to. */
+export function AppSessionItem({ session }: { session: AppSessionCard }): VNode {
+  const translations = useTranslations();
+  const title = appTitle(translations, session);
+  return (
+    <SessionItem
+      session={session}
+      mark={<AppMark session={session} />}
+      title={title}
+      subtitle={appSubtitle(session, title)}
+      facts={
+        session.deviceId !== null && (
+          <span>{translations.rich('account.session.device', { id: <code>{session.deviceId}</code> })}</span>
+        )
+      }
+    />
+  );
+}
+
+/** One session of a list: its title, where and when it was last used, and a sign-out button. */
+function SessionItem({
   session,
   mark,
   title,
   subtitle,
   facts,
 }: {
-  session: EndableSession & { readonly lastActiveAt: string | null };
+  session: EndableSession & Pick<BrowserSessionCard, 'lastActiveAt' | 'lastActiveIp'>;
   /** Icon of the device, or logo of the client. */
   mark: VNode;
   title: string;
@@ -45,6 +78,8 @@ export function SessionCard({
           </p>
         )}
         <p class="meta facts">
+          {session.lastActiveIp !== null && <code>{session.lastActiveIp}</code>}
+          {isCurrent && <span>{t('account.session.active_now')}</span>}
           {!isCurrent && session.lastActiveAt !== null && <LastActive at={session.lastActiveAt} />}
           {facts}
         </p>
@@ -72,12 +107,4 @@ export function LastActive({ at }: { at: string }): VNode {
 export function AppMark({ session }: { session: AppSessionCard }): VNode {
   const client = webClientOf(session);
   return client === undefined ? <DeviceIcon icon={appIcon(session)} /> : <ClientMark client={client} />;
-}
-
-export function DeviceIcon({ icon }: { icon: SessionIcon }): VNode {
-  return (
-    <span class="device" aria-hidden="true">
-      <span class={`icon icon-${icon}`} />
-    </span>
-  );
 }

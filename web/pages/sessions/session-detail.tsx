@@ -5,6 +5,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { usePageQuery } from '../../api/page-query.ts';
 import { Button } from '../../components/button.tsx';
 import { nameOfClient } from '../../components/client-mark.tsx';
+import { DeviceIcon } from '../../components/empty-state.tsx';
 import { FactList, FactRow, Moment } from '../../components/facts.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -16,8 +17,8 @@ import { SessionNotFound } from '../not-found.tsx';
 import { EndSessionDialog } from './end-session.tsx';
 import { RenameSessionDialog } from './rename-session.tsx';
 import { ScopeFacts } from './scope-facts.tsx';
-import { AppMark, DeviceIcon, LastActive } from './session-card.tsx';
-import { appSubtitle, appTitle, browserSubtitle, browserTitle, sessionIcon } from './session-text.ts';
+import { AppMark, LastActive } from './session-card.tsx';
+import { appSubtitle, appTitle, browserTitle, sessionIcon } from './session-text.ts';
 import { type SessionDetailData, SessionDetail as SessionDetailQuery } from './sessions.generated.ts';
 
 type Session = Extract<
@@ -35,9 +36,7 @@ export function SessionDetail(): VNode {
   return (
     <PlainPage>
       <p>
-        <a href={pathTo(query.data?.node?.__typename === 'BrowserSession' ? 'sessions/browsers' : 'sessions')}>
-          {t('account.sessions.back')}
-        </a>
+        <a href={pathTo('sessions')}>{t('account.sessions.back')}</a>
       </p>
       {isMalformed ? (
         <SessionNotFound />
@@ -139,10 +138,8 @@ function KindFacts({ session }: { session: Session }): ComponentChildren {
   const { t } = translations;
   const pathTo = usePathTo();
   if (session.__typename === 'BrowserSession') {
-    const subtitle = browserSubtitle(translations, session.userAgent);
     return (
       <>
-        {subtitle !== undefined && <FactRow name={t('account.session.browser')}>{subtitle}</FactRow>}
         {session.lastAuthentication !== null && (
           <FactRow name={t('account.session.proven')}>
             <Moment at={session.lastAuthentication.createdAt} />

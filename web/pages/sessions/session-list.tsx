@@ -1,76 +1,129 @@
-import type { ComponentChildren, VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
-import { useLocation } from 'preact-iso/router';
-import { type PageInfo, type Paging, pagingOf } from '../../api/paging.ts';
+import type { VNode } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type MergedWindow, useMergedWindow } from '../../api/merged-lists.ts';
+import { type PageQuery, together, usePageQuery } from '../../api/page-query.ts';
+import { Button } from '../../components/button.tsx';
 import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
-import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { inactiveBefore } from './last-active.ts';
-import { totalOf, useSessionsOverview } from './overview.ts';
+import { AppSessionItem, BrowserSessionItem } from './session-card.tsx';
+import {
+  type AppSessionCard,
+  AppSessionsList,
+  type AppSessionsListData,
+  type BrowserSessionCard,
+  BrowserSessionList,
+  type BrowserSessionListData,
+} from './sessions.generated.ts';
 
-const PAGE_SIZE = 6;
+export type AnySession = AppSessionCard | BrowserSessionCard;
 
-/** Query of a session list, from the URL. */
-export interface ListQuery {
-  readonly variables: Paging & { readonly lastActive?: { readonly before: string } };
-  /** Null: all sessions. */
-  readonly filter: { readonly lastActive: { readonly before: string } } | null;
+/** Which sessions to list. Null: all. */
+export type SessionFilter = { readonly lastActive: { readonly before: string } } | null;
+
+/** Sessions in browsers and apps as one list. */
+export interface AllSessions {
+  readonly browsers: PageQuery<BrowserSessionListData>;
+  readonly apps: PageQuery<AppSessionsListData>;
+  readonly window: MergedWindow;
 }
 
-export function useListQuery(): ListQuery {
-  const { url } = useLocation();
-  return useMemo(() => {
-    const query = new URL(url, location.origin).searchParams;
-    const filter = query.get('inactive') === 'true' ? { lastActive: { before: inactiveBefore(new Date()) } } : null;
-    return { filter, variables: { ...pagingOf(query, PAGE_SIZE), ...filter } };
-  }, [url]);
+/** @param size sessions of each kind to request first */
+export function useAllSessions(size: number, filter: SessionFilter): AllSessions {
+  const window = useMergedWindow(size);
+  const [ofBrowsers, ofApps] = window.parts;
+  const browsers = usePageQuery(
+    BrowserSessionList,
+    useMemo(() => ({ ...ofBrowsers, ...filter }), [ofBrowsers, filter]),
+  );
+  const apps = usePageQuery(
+    AppSessionsList,
+    useMemo(() => ({ ...ofApps, ...filter }), [ofApps, filter]),
+  );
+  return { browsers, apps, window };
 }
 
-const ALL = {};
-const INACTIVE = { inactive: 'true' };
-
-/** One page of sessions, newest first, with a filter above and page links below. */
-export function SessionList<Session extends { readonly id: string }>({
-  sessions,
-  info,
-  kind,
-  filter: listFilter,
-  empty,
+/** Shows both queries as one list, newest first. This browser's session is at the top. */
+export function SessionList({
+  sessions: { browsers, apps, window },
+  limit,
   children,
 }: {
-  sessions: readonly Session[];
-  info: PageInfo;
-  kind: 'browserSessions' | 'appSessions';
-  filter: ListQuery['filter'];
-  /** Text for an empty list. */
-  empty: string;
-  children: (session: Session) => ComponentChildren;
+  sessions: AllSessions;
+  /** Shows at most this many, without a button for more. */
+  limit?: number;
+  /** Returns what is above the list. */
+  children?: (shown: readonly AnySession[], hasMore: boolean) => VNode | null;
+}): VNode {
+  return (
+    <Loaded query={together(browsers, apps)}>
+      {({ one: { viewer: ofBrowsers }, other: { viewer: ofApps } }) => {
+        if (ofBrowsers.__typename !== 'User' || ofApps.__typename !== 'User') return null;
+        const { items, more } = window.merge<AnySession>(ofBrowsers.browserSessions, ofApps.appSessions);
+        const shown = [...items.filter(isCurrent), ...items.filter((session) => !isCurrent(session))];
+        return (
+          <>
+            {children?.(shown, more !== undefined)}
+            <Items
+              shown={shown.slice(0, limit)}
+              more={limit === undefined ? more : undefined}
+              isMoved={window.isMoved}
+              onReset={window.reset}
+            />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function isCurrent(session: AnySession): boolean {
+  return session.__typename === 'BrowserSession' && session.isCurrent;
+}
+
+function Items({
+  shown,
+  more,
+  isMoved,
+  onReset,
+}: {
+  shown: readonly AnySession[];
+  more: (() => void) | undefined;
+  isMoved: boolean;
+  onReset: () => void;
 }): VNode {
   const { t } = useTranslations();
-  const { path } = useLocation();
-  const isFiltered = listFilter !== null;
-  const filter = isFiltered ? INACTIVE : ALL;
-  const total = totalOf(useSessionsOverview(), kind);
-  const inactive = totalOf(useSessionsOverview(listFilter), kind);
-  const isPastEnd = useFirstPageInstead(sessions.length, filter);
-  useFocusAfterRemoval(sessions.length);
+  useFocusAfterRemoval(shown.length);
+  // The last session of older ones was removed.
+  const isPastEnd = isMoved && shown.length === 0;
+  useEffect(() => {
+    if (isPastEnd) onReset();
+  }, [isPastEnd]);
   return (
     <>
-      <div class="list-tools">
-        <p class="meta" role="status">
-          {total !== undefined && !isFiltered && t('account.sessions.count', { total })}
-          {total !== undefined &&
-            isFiltered &&
-            inactive !== undefined &&
-            t('account.sessions.count_filtered', { count: inactive, total })}
-        </p>
-        <a class="filter" href={isFiltered ? path : `${path}?inactive=true`}>
-          {isFiltered ? t('account.sessions.all') : t('account.sessions.only_inactive')}
-        </a>
-      </div>
-      {sessions.length === 0 && !isPastEnd && <p>{isFiltered ? t('account.sessions.none_inactive') : empty}</p>}
-      <ul class="sessions">{sessions.toReversed().map((session) => children(session))}</ul>
-      <PageLinks info={info} size={PAGE_SIZE} filter={filter} />
+      <ul class="sessions">
+        {shown.map((session) =>
+          session.__typename === 'BrowserSession' ? (
+            <BrowserSessionItem key={session.id} session={session} />
+          ) : (
+            <AppSessionItem key={session.id} session={session} />
+          ),
+        )}
+      </ul>
+      {(more !== undefined || isMoved) && (
+        <div class="pages">
+          {isMoved && (
+            <Button kind="secondary" onClick={onReset}>
+              {t('account.sessions.newest')}
+            </Button>
+          )}
+          {more !== undefined && (
+            <Button kind="secondary" onClick={more}>
+              {t('account.sessions.more')}
+            </Button>
+          )}
+        </div>
+      )}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { appSubtitle, appTitle, webClientOf } from './session-text.ts';
 import type { AppSessionCard } from './sessions.generated.ts';
 
 const english = areaTranslations(new Language('en', en, undefined));
-const TIMES = { createdAt: '2026-05-20T12:00:00Z', lastActiveAt: null };
+const TIMES = { createdAt: '2026-05-20T12:00:00Z', lastActiveAt: null, lastActiveIp: null };
 const CLIENT = {
   id: 'oauth2_client:1',
   clientId: '1',

@@ -2,14 +2,13 @@ import { nameOfClient } from '../../components/client-mark.tsx';
 import type { AreaTranslations } from '../../i18n/translations.ts';
 import type { AppSessionCard, BrowserSessionCard, UserAgentParts } from './sessions.generated.ts';
 
-/** Returns the title of a browser session (account-graphql 8.6). */
-export function browserTitle({ t }: AreaTranslations, { userAgent }: Pick<BrowserSessionCard, 'userAgent'>): string {
-  return userAgent?.model ?? userAgent?.name ?? t('account.session.unknown_browser');
-}
-
-/** Returns the browser name and operating system, as far as known. */
-export function browserSubtitle(translations: AreaTranslations, userAgent: UserAgentParts | null): string | undefined {
-  return onSystem(translations, userAgent) ?? userAgent?.os ?? undefined;
+/** Returns the title of a browser session: the browser name and operating system, as far as known. */
+export function browserTitle(
+  translations: AreaTranslations,
+  { userAgent }: Pick<BrowserSessionCard, 'userAgent'>,
+): string {
+  const known = onSystem(translations, userAgent) ?? userAgent?.name ?? userAgent?.model ?? userAgent?.os;
+  return known ?? translations.t('account.session.unknown_browser');
 }
 
 /** Returns the title of a client session: the device, or the client if it is not on a device. */
