@@ -67,7 +67,8 @@ module.exports = {
     },
     {
       name: 'web-imports',
-      comment: 'the account area meets the server through the account API; it shares components, message formats and names of browsers',
+      comment:
+        'the account area meets the server through the account API; it shares components, message formats and names of browsers',
       severity: 'error',
       from: { path: '^web/', pathNot: tests },
       to: { path: '^(src|test|scripts)/', pathNot: '^src/browser/(components/|i18n/language[.]ts$|user-agent[.]ts$)' },

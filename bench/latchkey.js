@@ -11,7 +11,7 @@ export const CLIENT_ID = '01BENCHC11ENT0000000000000';
 export const CLIENT_SECRET = 'secret-of-the-client-of-the-benchmark';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 export const REDIRECT_URI = 'https://app.bench.test/callback';
-/** There is no homeserver; only its introspection requests are simulated. */
+/** Only the introspection requests of a homeserver are simulated. */
 const HOMESERVER_SECRET = 'secret-of-the-homeserver-of-the-benchmark';
 export const HOMESERVER_AUTHORIZATION = `Bearer ${HOMESERVER_SECRET}`;
 /** A second client, which authenticates with `private_key_jwt`. */

@@ -51,7 +51,7 @@ export async function measureTiming({ contestants, driver, postgres, size, say }
   return result;
 }
 
-/** Creates one account of each kind; there is no account `unknown`. */
+/** Creates one account of each kind except for `unknown`. */
 async function makeAccounts(client) {
   const kinds = KINDS.login.filter((kind) => kind !== 'unknown');
   await client.query(

@@ -35,7 +35,7 @@ export function settings(callback) {
         client_uri: 'https://app.harbour.example/',
         policy_uri: 'https://app.harbour.example/privacy',
         tos_uri: 'https://app.harbour.example/terms',
-        // There is no server, so the logo is an initial.
+        // Nothing listens there, so the logo is an initial.
         logo_uri: 'http://127.0.0.1:1/logo.png',
         redirect_uris: [callback],
       },

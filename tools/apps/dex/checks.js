@@ -20,7 +20,7 @@ export function dexChecks() {
     [
       'a person signs in with Latchkey to a program that uses dex, which learns name and email address',
       async ({ page, application, latchkey }) => {
-        // There is no server at this URL; the browser's request is enough.
+        // Nothing listens at this URL; the request of the browser is enough.
         const request = page.waitForRequest((asked) => asked.url().startsWith(CALLBACK));
         await enter(page, application);
         await signIn(page, latchkey.base);

@@ -60,7 +60,7 @@ export async function register({ requests, journal, mailboxes, isOn }) {
   await journal.change(`registration of ${username}`, [[person.passwordFact, true]], () =>
     visitor.get(visitor.page.location, [303]),
   );
-  // Without a response, there is no cookie.
+  // Without a response, the browser has no cookie.
   const browser = isSignedIn(visitor, username);
   journal.know(true, browser);
   person.keepBrowser(visitor, browser);
