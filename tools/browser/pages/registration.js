@@ -113,7 +113,7 @@ export const registrationPages = [
     codes: ['invalid'],
     reach: async (page, site) => {
       await beginVerification(page, site);
-      await page.locator('summary').click();
+      await page.locator('main summary').click();
       await send(page, { email: 'amira.example.org' }, 'details button');
     },
   },
