@@ -3,7 +3,8 @@ import { PASSWORD } from '../settings.js';
 
 /** Submits a form of the current page and waits for the response page. */
 export async function send(page, fields, button = 'main form button[type=submit]') {
-  for (const [name, value] of Object.entries(fields)) await page.locator(`:is(input, textarea)[name="${name}"]`).fill(value);
+  for (const [name, value] of Object.entries(fields))
+    await page.locator(`:is(input, textarea)[name="${name}"]`).fill(value);
   const isLoaded = page.waitForEvent('load');
   await page.locator(button).last().click();
   await isLoaded;
