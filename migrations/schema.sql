@@ -660,6 +660,14 @@ create table user_groups (
   constraint user_groups_name_key UNIQUE (name)
 );
 
+create table user_passkey_offers (
+  user_id uuid not null,
+  offered_at timestamp with time zone not null,
+  declined_at timestamp with time zone,
+  constraint user_passkey_offers_pkey PRIMARY KEY (user_id),
+  constraint user_passkey_offers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table user_passkeys (
   id uuid not null,
   user_id uuid not null,
