@@ -8,14 +8,29 @@ import { Moment } from '../../components/facts.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { useTranslations } from '../../i18n/translations.ts';
 import { LastActive } from '../sessions/session-card.tsx';
-import { type ConnectedApplicationFactsData, RevokeApplication, RevokeConsent } from './applications.generated.ts';
-import type { Application } from './applications.tsx';
+import {
+  type AllowedClient,
+  type ConnectedApplicationFactsData,
+  type ConsentListData,
+  RevokeApplication,
+  RevokeConsent,
+} from './applications.generated.ts';
 import { RevokeDialog } from './revoke.tsx';
 
 type Facts = Extract<
   ConnectedApplicationFactsData['viewer'],
   { __typename: 'User' }
 >['connectedApplications']['nodes'][number];
+
+type Consent = Extract<ConsentListData['viewer'], { __typename: 'User' }>['consents']['nodes'][number];
+
+/** An app with its sessions, the permissions that the user saved for it, or both. */
+export interface Application {
+  readonly client: AllowedClient;
+  /** Undefined: no session. */
+  readonly connected: { readonly id: string } | undefined;
+  readonly consent: Consent | undefined;
+}
 
 /** One app: all its sessions together, what it may do, and a button that removes its access. */
 export function ApplicationEntry({

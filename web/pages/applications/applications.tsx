@@ -10,7 +10,7 @@ import { Loaded } from '../../components/states.tsx';
 import { useContentShown } from '../../frame/content-shown.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { ApplicationEntry } from './application-entry.tsx';
+import { type Application, ApplicationEntry } from './application-entry.tsx';
 import {
   ConnectedApplicationFacts,
   type ConnectedApplicationFactsData,
@@ -27,14 +27,6 @@ type User<Data extends { readonly viewer: { readonly __typename: string } }> = E
 type Connected = User<ConnectedApplicationListData>['connectedApplications'];
 type Consents = User<ConsentListData>['consents'];
 type Facts = User<ConnectedApplicationFactsData>['connectedApplications']['nodes'][number];
-
-/** An app with its sessions, the permissions that the user saved for it, or both. */
-export interface Application {
-  readonly client: Connected['nodes'][number]['client'];
-  /** Undefined: no session. */
-  readonly connected: Connected['nodes'][number] | undefined;
-  readonly consent: Consents['nodes'][number] | undefined;
-}
 
 const FIRST_SIZE = 8;
 
