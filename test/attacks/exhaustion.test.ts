@@ -25,11 +25,11 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 /**
  * Returns all routes that read a body, with its content type. Excludes the sign-out routes of chat clients and the
  * upstream provider routes, which identify the caller or the provider before they read a body. Also excludes the
- * passkey options route, which reads no body.
+ * passkey options routes, which read no body.
  */
 function posts(): { path: string; type: string }[] {
   const isRead = (path: string) =>
-    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/passkey\/options$/.test(path);
+    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/(?:add-)?passkey\/options$/.test(path);
   const routes = attacked.routes({ method: 'POST' }).filter(({ path }) => isRead(path));
   return routes.map(({ target, errorFormat }) => ({
     path: target,
