@@ -29,7 +29,9 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
  */
 function posts(): { path: string; type: string }[] {
   const isRead = (path: string) =>
-    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/(?:add-)?passkey\/options$/.test(path);
+    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/(?:add-)?passkey\/options$/.test(
+      path,
+    );
   const routes = attacked.routes({ method: 'POST' }).filter(({ path }) => isRead(path));
   return routes.map(({ target, errorFormat }) => ({
     path: target,
