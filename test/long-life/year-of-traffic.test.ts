@@ -38,6 +38,7 @@ const KEPT: Readonly<Record<string, string>> = {
   users: 'accounts',
   user_passwords: 'one of each account',
   user_passkeys: 'of accounts',
+  user_passkey_offers: 'one of each account',
   user_emails: 'of accounts',
   user_terms: 'what an account has agreed to',
   user_unsupported_threepids: 'of accounts that were imported',

@@ -65,10 +65,12 @@ const JOURNEYS = [
  * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
  * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
  * `--admin-area`: the admin area; `--providers`: its pages of sign-in providers; `--passkeys`: passkeys; `--paint`: time until pages of the account area show content;
- * `--images`: the screenshots of the guides; `--accept`, maybe with a word: writes the layouts that pages are compared with; a word: only pages whose names contain it.
+ * `--images`: the screenshots of the guides; `--layouts` and `--accept`,
+ * maybe with a word: compares layouts of pages with the accepted ones, or writes these; a word: only pages whose names contain it.
  */
 const isAccepting = process.argv[2] === '--accept';
-const [only = isAccepting ? '' : undefined] = process.argv.slice(isAccepting ? 3 : 2);
+const isComparing = process.argv[2] === '--layouts';
+const [only = isAccepting || isComparing ? '' : undefined] = process.argv.slice(isAccepting || isComparing ? 3 : 2);
 const isShort = only === '--short';
 const isWhole = only === undefined || isShort;
 
@@ -105,7 +107,7 @@ function parts() {
   const isOfPages = isWhole || !only.startsWith('--');
   const shares = isOfPages
     ? Array.from({ length: SHARES_OF_PAGES }, (_, share) => ({
-        ...{ only: word, isShort, isAccepting, share },
+        ...{ only: word, isShort, isAccepting, isComparing, share },
         shares: SHARES_OF_PAGES,
       }))
     : [];

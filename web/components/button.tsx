@@ -27,12 +27,18 @@ export function Button({
       // A disabled button would lose the keyboard focus.
       aria-disabled={isPending}
       aria-busy={isPending}
-      aria-label={label}
+      aria-label={label === undefined ? undefined : withVisibleText(label, children)}
       onClick={isPending ? keepFromSending : onClick}
     >
       {children}
     </button>
   );
+}
+
+/** Users of speech input say the text that they see, so the name contains it in every language (WCAG 2.5.3). */
+function withVisibleText(label: string, text: ComponentChildren): string {
+  const isContained = typeof text !== 'string' || label.toLowerCase().includes(text.toLowerCase());
+  return isContained ? label : `${text}: ${label}`;
 }
 
 function keepFromSending(event: Event): void {

@@ -76,8 +76,13 @@ const LONG_SAMPLE = new Set([
  * @param share which of this number of equal parts
  * @param pictures folder for screenshots, if wanted
  */
-export async function checkPages(checks, browser, site, { only = '', share, shares, isShort, isAccepting, pictures }) {
-  if (share === 0 && !isAccepting) {
+export async function checkPages(
+  checks,
+  browser,
+  site,
+  { only = '', share, shares, isShort, isAccepting, isComparing, pictures },
+) {
+  if (share === 0 && !isAccepting && !isComparing) {
     await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
     await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
       checkBrand(browser, site),
@@ -94,8 +99,10 @@ export async function checkPages(checks, browser, site, { only = '', share, shar
   for (const [index, entry] of named.filter((_, place) => place % shares === share).entries()) {
     const languages = isShort ? [languageOfPlace(index)] : languagesOf(entry, index);
     await checks.group(entry.name, (own) =>
-      isAccepting
-        ? visit(own, browser, 'en', entry, site, (page) => checkLayout(page, entry.name, true))
+      isAccepting || isComparing
+        ? visit(own, browser, 'en', entry, site, (page) =>
+            own.that(`${entry.name}: the layout is the accepted one`, () => checkLayout(page, entry.name, isAccepting)),
+          )
         : checkPage(own, browser, site, entry, languages, picture),
     );
   }
@@ -129,8 +136,6 @@ async function checkPage(checks, browser, site, entry, languages, picture) {
       await picture(page, `${name}-${look}`);
     }
     await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
-    // Last, because it changes the texts.
-    await checks.that(`${name}: the layout is the accepted one`, () => checkLayout(page, name, false));
   });
   for (const language of languages) {
     await visit(checks, browser, language, entry, site, async (page) => {

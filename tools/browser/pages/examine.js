@@ -33,7 +33,13 @@ export async function checkWithAxe(page) {
       iframes: false,
       rules: { 'target-size': { enabled: true }, 'frame-tested': { enabled: false } },
     });
-    return [...violations, ...incomplete].map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    // Colors of tabs that are scrolled out of view cannot be measured; at a larger width they are in view.
+    const isMeasurable = (id, { target }) =>
+      id !== 'color-contrast' || document.querySelector(target.at(-1))?.closest('.tabs') == null;
+    const unclear = incomplete
+      .map(({ id, nodes }) => ({ id, nodes: nodes.filter((node) => isMeasurable(id, node)) }))
+      .filter(({ nodes }) => nodes.length > 0);
+    return [...violations, ...unclear].map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   });
   assert.deepEqual(found, []);
 }
