@@ -184,12 +184,14 @@ function surroundings(index: number, unique: string, address: string, { cookie }
     'link_upstream',
     'manage_account',
   ];
+  // None that exists: the texts of a language stay in memory from its first use on.
+  const language = `qq${unique.slice(0, 6)}`;
   const query = [
     `kind=${kinds[index % kinds.length] ?? ''}`,
     `id=${newId(index)}`,
     `login_hint=${unique}`,
     `nonce=${unique}`,
-    `ui_locales=${unique.slice(0, 8)}`,
+    `ui_locales=${language}`,
     `${unique}=x`,
   ];
   const cookies = [cookie, `__Host-latchkey_session=${unique}`, `${unique}=${unique}`];
@@ -197,7 +199,7 @@ function surroundings(index: number, unique: string, address: string, { cookie }
     ['Connection', 'keep-alive'],
     ['X-Forwarded-For', address],
     ['User-Agent', `Mozilla/5.0 ${unique}`],
-    ['Accept-Language', `${unique.slice(0, 8)},en;q=0.5`],
+    ['Accept-Language', `${language},en;q=0.5`],
     ['Cookie', cookies.slice(0, 1 + (index % 3)).join('; ')],
     ['X-Request-Id', unique],
     ['traceparent', `00-${index.toString(16).padStart(32, '1')}-00f067aa0ba902b7-01`],

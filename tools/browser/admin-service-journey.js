@@ -25,7 +25,7 @@ async function fill(latchkey) {
   );
   await latchkey.sql(
     `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_ip, user_agent)
-     select gen_random_uuid(), u.id, sha256(u.username::bytea), now(), now(), '192.0.2.7', 'Firefox of ' || u.username
+     select gen_random_uuid(), u.id, sha256(u.username::bytea), now(), now(), '192.0.2.7', u.username || '-browser/1.0 (X11; Linux)'
        from users u where u.username like 'crew-1%'`,
   );
   // No process takes jobs of a queue that it does not know.
@@ -95,7 +95,7 @@ async function endSessions(how) {
   await inArea(how, 'sessions', async (page) => {
     await page.getByRole('link', { name: 'Browsers' }).click();
     await page.waitForURL(/tab=browsers/);
-    await page.getByText('Firefox of crew-10').waitFor();
+    await page.getByText('crew-10-browser · Linux').waitFor();
     await page.getByLabel('User', { exact: true }).fill('crew-10');
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForURL(/user=.*tab=browsers/);
@@ -114,7 +114,7 @@ async function endSessions(how) {
     await page.getByRole('button', { name: 'End sessions' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End sessions' }).click();
     await page.getByRole('status').filter({ hasText: '2 sessions have ended.' }).waitFor();
-    await page.getByText('Firefox of crew-11').waitFor({ state: 'detached' });
+    await page.getByText('crew-11-browser · Linux').waitFor({ state: 'detached' });
   });
 }
 
