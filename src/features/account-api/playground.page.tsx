@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { Disclosure } from '#browser/components/disclosure.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
@@ -51,10 +52,9 @@ export function PlaygroundPage({
         <h2>{translations.t('playground.answer')}</h2>
         <p role="status" />
         <Output id="answer" label={translations.t('playground.answer')} />
-        <details>
-          <summary>{translations.t('playground.schema')}</summary>
+        <Disclosure label={translations.t('playground.schema')} isOpen={false}>
           <Output id="schema" label={translations.t('playground.schema')} />
-        </details>
+        </Disclosure>
       </div>
       <script src={scriptPath} defer />
     </>
