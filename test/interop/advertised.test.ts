@@ -89,7 +89,9 @@ beforeAll(async () => {
   const userId = await service.registerUser('amira', PASSWORD);
   await sql(
     service.database,
-    `with named as (update users set display_name = 'Amira', locale = 'de', groups = '{crew}' where username = 'amira' returning id)
+    `with named as (update users set display_name = 'Amira', given_name = 'Amira', family_name = 'Okafor',
+                             time_zone = 'Africa/Lagos', locale = 'de', groups = '{crew}'
+                       where username = 'amira' returning id)
      insert into user_emails (id, user_id, email, email_key, created_at)
      select gen_random_uuid(), id, 'amira@example.org', 'amira@example.org', now() from named`,
   );
