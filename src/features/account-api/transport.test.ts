@@ -321,7 +321,8 @@ describe('a mutation that checks a secret or changes a factor (S-135)', () => {
     ...['addEmail', 'addUser', 'allowUserCrossSigningReset', 'createOauth2Session', 'endAllSessions'],
     ...['endBrowserSession', 'endCompatSession', 'endOauth2Session', 'lockUser', 'resendEmailAuthenticationCode'],
     ...['revokeApplication', 'revokeConsent', 'setCanRequestAdmin', 'setCompatSessionName', 'setDisplayName'],
-    ...['setOauth2SessionName', 'setPasskeyName', 'setPrimaryEmail', 'startDataExport', 'unlockUser'],
+    ...['setOauth2SessionName', 'setPasskeyName', 'setPrimaryEmail', 'setProfile', 'startDataExport'],
+    'unlockUser',
   ];
 
   test.each(Object.entries(INPUTS))('is executed once per request: %s', async (name, input) => {
