@@ -400,7 +400,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
 });
 
 describe('individually requested claims (OpenID Connect Core 5.5)', () => {
-  const EMAIL = JSON.stringify({ id_token: { email: { essential: true } }, userinfo: { name: null, zoneinfo: null } });
+  const EMAIL = JSON.stringify({ id_token: { email: { essential: true } }, userinfo: { name: null, birthdate: null } });
 
   test('are shown on the consent page, stored with the grant, and remembered', async () => {
     const asking = await service.client({ secret: 's' });
