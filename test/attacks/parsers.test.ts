@@ -16,7 +16,7 @@ function forms() {
   const posts = attacked.routes({ method: 'POST' }).filter(({ errorFormat }) => errorFormat !== 'graphql-json');
   return posts.filter(
     ({ path }) =>
-      !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/passkey\/options$/.test(
+      !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/(?:add-)?passkey\/options$/.test(
         path,
       ),
   );
