@@ -250,8 +250,8 @@ export const SEALED: readonly Protection[] = [
     attack: 61,
     removals: [
       {
-        text: 'deps.csrf.rotate(context);\n  return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** Returns the response if the last',
-        instead: 'return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** Returns the response if the last',
+        text: 'deps.csrf.rotate(context);\n  return redirect(target);\n}\n\n/** Returns the response if the last',
+        instead: 'return redirect(target);\n}\n\n/** Returns the response if the last',
       },
     ],
     test: 'src/features/second-factor/second-factor.test.ts',
